@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar, cast
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from engine.store import search, tables
+from engine.store import search_index, tables
 from engine.store.async_reader import AsyncReader, Query
 from engine.store.errors import (
     DatabaseForeign,
@@ -106,7 +106,7 @@ class Database:
                 tighten(sqlite_files(path))
                 if state == "memory":
                     database._use_memory_state()
-            elif database.read_now(search.has_backlog):
+            elif database.read_now(search_index.has_backlog):
                 database.close()
                 raise DatabaseOlder(
                     f"the upgrade of {path} has not finished. If no process is working on it, "
@@ -221,12 +221,12 @@ class Database:
                 connection.exec_driver_sql("COMMIT")
                 if backup is not None:
                     backup.unlink(missing_ok=True)
-            if search.has_backlog(connection):
+            if search_index.has_backlog(connection):
                 self._index_backlog(connection, on_progress)
 
     def _index_backlog(self, connection: Connection, on_progress: OnProgress | None) -> None:
         """Make the search index of an upgraded database, or continue it after an interruption."""
-        while (progress := search.index_backlog(connection)) is not None:
+        while (progress := search_index.index_backlog(connection)) is not None:
             if on_progress is not None:
                 on_progress(progress.done, progress.total)
 
@@ -297,8 +297,8 @@ def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
 def _set_up(driver: sqlite3.Connection) -> sqlite3.Connection:
     driver.execute("PRAGMA temp_store = MEMORY")
     # For the triggers of the search index.
-    driver.create_function("line_terms", 7, search.line_terms, deterministic=True)
-    driver.create_function("line_words", 1, search.line_words, deterministic=True)
+    driver.create_function("line_terms", 7, search_index.line_terms, deterministic=True)
+    driver.create_function("line_words", 1, search_index.line_words, deterministic=True)
     return driver
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
 
 from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, EntryKind, Fate, Source
-from engine.store import event_log, search
+from engine.store import event_log, search_index
 from engine.store import queue as queue_items
 from engine.store.artifacts import delete_orphans
 from engine.store.errors import SessionRefused
@@ -128,7 +128,7 @@ def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str)
 
 def _forget_words(conn: Connection) -> None:
     """Remove the words that only deleted lines had from the search."""
-    while search.remove_unused_words(conn):
+    while search_index.remove_unused_words(conn):
         pass
 
 

@@ -1,23 +1,14 @@
 """Full-text search over the transcript: newest first, within one conversation or in all.
 
-`transcript_search` has every line under its `seq`: marks for its conversation, role and type, its words, and the terms
-of `tokenizer`. With the marks, a search in one of many conversations intersects two short lists instead of reading
+The words that contain the text of a query are looked up first, and then the lines that have these words: a part of a
+word costs little more than a whole word. The lines' own parts are used if there are too many such words, and for parts
+of three letters. With the marks, a search in one of many conversations intersects two short lists instead of reading
 every line that has a common word.
-
-`search_words` has every word once. The words that contain the text of a query are looked up there first, and then the
-lines that have these words: a part of a word costs little more than a whole word. The lines' own parts are used if
-there are too many such words, and for parts of three letters.
-
-The index keeps no copy of the text. `line_terms` gives the terms of a deleted line again, for the trigger that removes
-them, so its result for a line must not change without a migration that makes the index anew.
 """
 
-import hashlib
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from enum import Enum, auto
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, func, select, table
@@ -26,8 +17,9 @@ from engine.events import EntryKind
 from engine.store import tokenizer
 from engine.store.entries import IS_APPLIED
 from engine.store.row_mapping import ConversationKey, driver_of, every
+from engine.store.search_index import WHOLE_WORD, place_mark, quoted, role_mark, type_mark
 from engine.store.tables import runs, sessions, transcript
-from engine.store.tokenizer import Phrase, Split
+from engine.store.tokenizer import Phrase
 from engine.store.transcript_line import TranscriptLine
 
 MAX_HITS: Final = 1_000
@@ -38,125 +30,13 @@ MAX_ALL_WORDS: Final = 256
 """The same for all parts of a query together."""
 SMALL_LINES: Final = 5_000
 """Lines of a conversation up to which all its hits are read."""
-MARKS: Final = 32
-BATCH: Final = 1_000
-BACKLOG_LINES: Final = 5_000
-"""Lines that an upgrade indexes in one transaction, in 0.3 s."""
-_MARK: Final = "§"
-"""Start of a term that marks a conversation, role or type. No query can contain it."""
-_WHOLE: Final = f"{_MARK}w"
-"""Start of a term that is a whole word."""
-
-_ADD: Final = "INSERT INTO transcript_search (rowid, words) VALUES (?, ?)"
-_ADD_WORD: Final = "INSERT OR IGNORE INTO search_words (word, is_unchecked) VALUES (?, 0)"
+MAX_MARKS: Final = 32
+"""Roles or types that are searched by their marks."""
 _WORDS_WITH: Final = """
     SELECT word FROM search_word_parts WHERE search_word_parts MATCH ? AND instr(word, ?) LIMIT ?
 """
-_UNCHECKED: Final = "SELECT word_id, word FROM search_words WHERE is_unchecked = 1 LIMIT ?"
-_IN_USE: Final = "SELECT 1 FROM transcript_search WHERE transcript_search MATCH ? LIMIT 1"
 _COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = ? LIMIT ?)"
-_BATCH: Final = """
-    SELECT seq, conversation_id, thread_id, bot_id, workspace_id, role, item_type, content
-    FROM transcript WHERE seq > ? ORDER BY seq LIMIT ?
-"""
 _index: Final = table("transcript_search", column("rowid"), column("transcript_search", Text))
-
-
-def index(conn: Connection, seq: int, line: TranscriptLine) -> None:
-    """Add a new line to the index. A trigger of the table removes it when the line is deleted."""
-    place = ConversationKey(line.conversation_id, line.thread_id, line.bot_id, line.workspace_id)
-    _add(driver_of(conn), [(seq, place, line.role, line.item_type, line.content)])
-
-
-class Progress(NamedTuple):
-    """How far the index of an upgraded database is."""
-
-    done: int
-    total: int
-
-
-def has_backlog(conn: Connection) -> bool:
-    """Return whether lines are missing in the index, because an upgrade was interrupted or is in progress."""
-    return driver_of(conn).execute("SELECT 1 FROM search_backlog").fetchone() is not None
-
-
-def index_backlog(conn: Connection) -> Progress | None:
-    """Add the next lines of an upgraded database to the index. Returns None if all lines are in it.
-
-    Each call is one transaction, and `search_backlog` has the last line, so that an interrupted upgrade continues.
-    """
-    driver = driver_of(conn)
-    driver.execute("BEGIN IMMEDIATE")
-    try:
-        progress = _index_backlog(driver)
-    except BaseException:
-        driver.execute("ROLLBACK")
-        raise
-    driver.execute("COMMIT")
-    return progress
-
-
-def _index_backlog(driver: sqlite3.Connection) -> Progress | None:
-    row = driver.execute("SELECT seq FROM search_backlog").fetchone()
-    if row is None:
-        return None  # also if another process was faster
-    rows = driver.execute(_BATCH, (row[0], BACKLOG_LINES)).fetchall()
-    driver.execute("DELETE FROM search_backlog")
-    if not rows:
-        return None
-    _add(driver, ((seq, ConversationKey(*place), role, kind, text) for seq, *place, role, kind, text in rows))
-    driver.execute("INSERT INTO search_backlog (seq) VALUES (?)", (rows[-1][0],))
-    return Progress(rows[-1][0], driver.execute("SELECT max(seq) FROM transcript").fetchone()[0])
-
-
-def _add(driver: sqlite3.Connection, lines: Iterable[tuple[int, ConversationKey, str, str, str | None]]) -> None:
-    entries: list[tuple[int, str]] = []
-    words: set[str] = set()
-    for seq, place, role, item_type, content in lines:
-        found = tokenizer.split(content or "")
-        if found.terms:
-            entries.append((seq, _entry(place, role, item_type, found)))
-            words |= found.words
-    # Sorted, so that neighbours in the table are looked up together.
-    driver.executemany(_ADD_WORD, [(word,) for word in sorted(words)])
-    driver.executemany(_ADD, entries)
-
-
-def _entry(place: ConversationKey, role: str, item_type: str, found: Split) -> str:
-    marks = (_of_place(place), _of_role(role), _of_type(item_type))
-    return " ".join((*marks, *(_WHOLE + word for word in sorted(found.words)), *found.terms))
-
-
-def line_terms(
-    conversation_id: str | None,
-    thread_id: str | None,
-    bot_id: str | None,
-    workspace_id: str | None,
-    role: str,
-    item_type: str,
-    content: str | None,
-) -> str | None:
-    """Return what the index has of a line; None if nothing. A function of every SQL connection."""
-    found = tokenizer.split(content or "")
-    place = ConversationKey(conversation_id, thread_id, bot_id, workspace_id)
-    return _entry(place, role, item_type, found) if found.terms else None
-
-
-def line_words(content: str | None) -> str:
-    """Return the words of a line as a JSON list. A function of every SQL connection."""
-    return json.dumps(sorted(tokenizer.split(content or "").words))
-
-
-def remove_unused_words(conn: Connection, limit: int = BATCH) -> bool:
-    """Forget words that no line has any more, after lines were deleted. Returns whether there may be more of them."""
-    driver = driver_of(conn)
-    found = driver.execute(_UNCHECKED, (limit,)).fetchall()
-    for word_id, word in found:
-        if driver.execute(_IN_USE, (_quoted(_WHOLE + word),)).fetchone():
-            driver.execute("UPDATE search_words SET is_unchecked = 0 WHERE word_id = ?", (word_id,))
-        else:
-            driver.execute("DELETE FROM search_words WHERE word_id = ?", (word_id,))
-    return len(found) == limit
 
 
 class Reach(Enum):
@@ -263,12 +143,12 @@ def _expression(
     if not phrases:
         return None
     marks = (
-        {_of_place(place)} if place is not None else set[str](),
-        set(map(_of_role, roles or ())),
-        set(map(_of_type, item_types or ())),
+        {place_mark(place)} if place is not None else set[str](),
+        set(map(role_mark, roles or ())),
+        set(map(type_mark, item_types or ())),
     )
     # Many marks would not narrow the search much; then only the line itself is checked.
-    needed = [_any_of(kind) for kind in marks if 0 < len(kind) <= MARKS]
+    needed = [_any_of(kind) for kind in marks if 0 < len(kind) <= MAX_MARKS]
     max_words = min(MAX_WORDS, MAX_ALL_WORDS // len(phrases))
     for phrase in phrases:
         expression = _expression_of(conn, phrase, max_words)
@@ -285,42 +165,18 @@ def _expression_of(conn: Connection, phrase: Phrase, max_words: int) -> str | No
         if not words:
             return None
         if len(words) <= max_words:
-            return _any_of([_WHOLE + word for word in words])
-    return _quoted(" ".join(phrase.terms)) + ("*" if phrase.ends_within else "")
+            return _any_of([WHOLE_WORD + word for word in words])
+    return quoted(" ".join(phrase.terms)) + ("*" if phrase.ends_within else "")
 
 
 def _words_with(conn: Connection, part: str, limit: int) -> list[str]:
     """Return words that contain a part of at least three letters."""
-    expression = " AND ".join(_quoted(each) for each in dict.fromkeys(tokenizer.parts(part)))
+    expression = " AND ".join(quoted(each) for each in dict.fromkeys(tokenizer.parts(part)))
     return [word for (word,) in driver_of(conn).execute(_WORDS_WITH, (expression, part, limit))]
 
 
 def _any_of(terms: Iterable[str]) -> str:
-    return f"({' OR '.join(map(_quoted, terms))})"
-
-
-def _quoted(terms: str) -> str:
-    """Return a phrase of FTS5. No term contains a quotation mark."""
-    return f'"{terms}"'
-
-
-@lru_cache(1_024)
-def _of_place(place: ConversationKey) -> str:
-    return _mark("p", place.conversation_id, place.thread_id, place.bot_id, place.workspace_id)
-
-
-@lru_cache(64)
-def _of_role(role: str) -> str:
-    return _mark("r", role)
-
-
-@lru_cache(64)
-def _of_type(item_type: str) -> str:
-    return _mark("t", item_type)
-
-
-def _mark(kind: str, *parts: str | None) -> str:
-    return f"{_MARK}{kind}{hashlib.blake2b(json.dumps(parts).encode(), digest_size=5).hexdigest()}"
+    return f"({' OR '.join(map(quoted, terms))})"
 
 
 _LINE_KINDS: Final = f"('{EntryKind.MESSAGE_COMPLETED}', '{EntryKind.RUN_COMPLETED}', '{EntryKind.RUN_FINISHED}')"

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, text
 
-from engine.store import json_text, search
+from engine.store import json_text, search_index
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
 from engine.store.redact import redact
@@ -39,7 +39,7 @@ def append(conn: Connection, line: TranscriptLine) -> int:
         metadata=redact(dict(line.metadata)),
     )
     seq = conn.execute(_APPEND, values(line, without="seq")).scalar_one()
-    search.index(conn, seq, line)
+    search_index.index(conn, seq, line)
     return seq
 
 

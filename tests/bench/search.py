@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from engine.store import search, transcript
+from engine.store import search, search_index, transcript
 from engine.store.database import Database
 from engine.store.row_mapping import ConversationKey
 from engine.store.transcript_line import TranscriptLine
@@ -126,7 +126,7 @@ def _search(path: Path) -> Iterator[Line]:
 def index_all(conn: Connection) -> None:
     """Make the index as an upgrade does."""
     conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
-    while search.index_backlog(conn) is not None:
+    while search_index.index_backlog(conn) is not None:
         pass
 
 

@@ -246,7 +246,7 @@ MUTANTS: Final = (
         "tests/engine/store/test_search.py::test_colliding_place_tokens_reveal_no_foreign_line",
     ),
     Mutant(
-        "engine/store/search.py",
+        "engine/store/search_index.py",
         """return f'"{terms}"'""",
         "return terms",
         "characters typed without a space must be adjacent",

@@ -58,7 +58,7 @@ MUTANTS: Final = (
         f"{_TESTS}::test_deleted_lines_are_not_found",
     ),
     Mutant(
-        _SEARCH,
+        "engine/store/search_index.py",
         "DELETE FROM search_words WHERE word_id = ?",
         "UPDATE search_words SET is_unchecked = 0 WHERE word_id = ?",
         "a word that no line has any more is forgotten",
@@ -67,14 +67,14 @@ MUTANTS: Final = (
     # The upgrade
     Mutant(
         "engine/store/database.py",
-        "if search.has_backlog(connection):",
-        "if not current and search.has_backlog(connection):",
+        "if search_index.has_backlog(connection):",
+        "if not current and search_index.has_backlog(connection):",
         "an interrupted upgrade continues where it ended",
         _INTERRUPTED,
     ),
     Mutant(
         "engine/store/database.py",
-        "elif database.read_now(search.has_backlog):",
+        "elif database.read_now(search_index.has_backlog):",
         "elif False:",
         "a database whose upgrade has not finished is not searched",
         _INTERRUPTED,

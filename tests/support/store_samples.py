@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from engine.events import Mode
 from engine.store import entries as journal
-from engine.store import search, tables, tokenizer
+from engine.store import search, search_index, tables, tokenizer
 from engine.store.database import Database
 from engine.store.entries import Entry
 from engine.store.errors import StoreError
@@ -86,7 +86,7 @@ def is_index_consistent(conn: Connection) -> bool:
         conn.exec_driver_sql(f"INSERT INTO {name} ({name}) VALUES ('integrity-check')")
     lines = conn.execute(select(tables.transcript)).mappings().all()
     place = ("conversation_id", "thread_id", "bot_id", "workspace_id", "role", "item_type", "content")
-    expected = {line["seq"]: search.line_terms(*(line[name] for name in place)) for line in lines}
+    expected = {line["seq"]: search_index.line_terms(*(line[name] for name in place)) for line in lines}
     words = {word for line in lines for word in tokenizer.split(line["content"] or "").words}
     known = dict(conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all())
     return (

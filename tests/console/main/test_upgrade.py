@@ -11,7 +11,7 @@ import pytest
 
 from console.data.active_session import ActiveSession
 from console.launch import LaunchOptions
-from engine.store import search
+from engine.store import search, search_index
 from engine.store.database import Database
 from tests.support.commands import Trackside
 from tests.support.limits import MAX_WAIT_SECONDS
@@ -36,7 +36,7 @@ async def test_session_reports_the_progress_of_an_upgrade(tmp_path: Path, monkey
     path = tmp_path / "facts.db"
     make_upgraded(path, 8)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(search, "BACKLOG_LINES", 2)
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 2)
     session = ActiveSession(LaunchOptions(db=path))
     seen: list[int | None] = []
 
@@ -48,7 +48,7 @@ async def test_session_reports_the_progress_of_an_upgrade(tmp_path: Path, monkey
 
 
 def test_run_shows_the_progress_of_an_upgrade_on_a_terminal(trackside: Trackside):
-    make_upgraded(trackside.database, search.BACKLOG_LINES * 2)
+    make_upgraded(trackside.database, search_index.BACKLOG_LINES * 2)
     ours, theirs = pty.openpty()
 
     done = subprocess.run(

@@ -8,7 +8,7 @@ import pytest
 
 from engine.api import Engine, NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
-from engine.store import search, transcript
+from engine.store import search_index, transcript
 from engine.store.database import Database
 from tests.support.engines import (
     Engines,
@@ -163,7 +163,7 @@ async def test_cancelled_open_ends_its_upgrade_and_the_next_one_continues(
         conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')")
         conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
     database.close()
-    monkeypatch.setattr(search, "BACKLOG_LINES", 2)
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 2)
     loop = asyncio.get_running_loop()
     is_cancelled = threading.Event()
     first: list[int] = []

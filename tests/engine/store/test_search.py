@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
-from engine.store import deletion, search, sessions, tokenizer, transcript
+from engine.store import deletion, search, search_index, sessions, tokenizer, transcript
 from engine.store.database import Database
 from engine.store.deletion import delete_session
 from engine.store.row_mapping import ConversationKey
@@ -271,7 +271,8 @@ def test_internal_place_token_cannot_be_searched(conn: Connection):
 
 
 def test_colliding_place_tokens_reveal_no_foreign_line(conn: Connection, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search, "_of_place", lambda _: "§p0000000000")
+    for module in (search, search_index):
+        monkeypatch.setattr(module, "place_mark", lambda _: "§p0000000000")
     write(conn, "train", place=ConversationKey("other"))
     assert find_texts(conn, "train", CONVERSATION) == []
     assert find_texts(conn, "train", ConversationKey("other")) == ["train"]
@@ -342,9 +343,9 @@ def test_words_that_no_line_has_any_more_are_forgotten(conn: Connection):
 def test_words_are_checked_a_few_at_a_time(conn: Connection):
     write(conn, "alpha beta gamma delta epsilon")
     transcript.remove(conn, "line_0")
-    assert search.remove_unused_words(conn, limit=3)
+    assert search_index.remove_unused_words(conn, limit=3)
     assert conn.exec_driver_sql("SELECT count(*) FROM search_words").scalar_one() == 2
-    assert not search.remove_unused_words(conn, limit=3)
+    assert not search_index.remove_unused_words(conn, limit=3)
     assert conn.exec_driver_sql("SELECT count(*) FROM search_words").scalar_one() == 0
 
 

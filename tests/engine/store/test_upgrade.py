@@ -13,7 +13,18 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, insert
 
 from engine.events import EntryKind, Fate, Source
-from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, tables, transcript
+from engine.store import (
+    deletion,
+    entries,
+    kept_settings,
+    migrations,
+    queue,
+    runs,
+    search,
+    search_index,
+    tables,
+    transcript,
+)
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError, UpgradeInterrupted
 from engine.store.row_mapping import ConversationKey
@@ -154,7 +165,7 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
 @pytest.mark.parametrize("revision", ["0001", "0005"])
 def test_interrupted_upgrade_continues_where_it_ended(path: Path, revision: str, monkeypatch: pytest.MonkeyPatch):
     make_database(path, revision, add_lines)
-    monkeypatch.setattr(search, "BACKLOG_LINES", 400)
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
 
     def interrupt(done: int, total: int) -> None:
         raise UpgradeInterrupted(f"{done} of {total}")
@@ -178,7 +189,7 @@ def test_interrupted_upgrade_continues_where_it_ended(path: Path, revision: str,
 
 
 def test_two_processes_share_the_work_of_an_upgrade(old: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search, "BACKLOG_LINES", 400)
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
     others: list[Database] = []
 
     def open_another(done: int, _: int) -> None:

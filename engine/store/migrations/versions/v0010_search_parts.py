@@ -1,7 +1,8 @@
 """Replace the search index by one that finds parts of words and ignores accents.
 
-The new index is empty, and `search_backlog` says so. `search.index_backlog` adds the lines afterwards, in transactions
-of its own: that takes a minute for a million lines, shows its progress, and continues after an interruption.
+The new index is empty, and `search_backlog` says so. `search_index.index_backlog` adds the lines afterwards, in
+transactions of its own: that takes a minute for a million lines, shows its progress, and continues after an
+interruption.
 """
 
 from typing import Final

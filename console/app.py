@@ -170,7 +170,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         """Open the engine and read the session. If that fails, the screen shows why, and it is tried again."""
         try:
             if not self.active_session.is_open:
-                await self.active_session.open()
+                await self.active_session.open(on_upgrade=self._show)
             self.controllers.inspector.connect(self.active_session.engine)
             await self.services.updater.load_session()
         except Exception as error:  # noqa: BLE001  (whatever it was, the screen shows it)
@@ -220,6 +220,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
             others=self.health.other_pids,
             is_elsewhere=situation.is_elsewhere,
             is_loading=not session.is_open,
+            upgrade_percent=session.upgrade_percent,
             is_past=updater.is_past,
             starts_before=session.engine.runs.starts_before(view.run_id) if view else None,
             code=self.controllers.code_watch.header_text,

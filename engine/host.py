@@ -62,7 +62,10 @@ class Host:
         hub: Hub,
         clock: Clock,
         ids: Ids,
+        *,
+        is_only: bool = False,
     ) -> None:
+        """`is_only`: refuse to host beside another process, and the other way round."""
         self._database = database
         self._runtime = runtime
         self._hub = hub
@@ -71,7 +74,7 @@ class Host:
         self.host_id = ids.new("host")
         self.last_error: StoreError | None = None
         """The last failure of the disk or the database, which may have stopped a run."""
-        self._lock = HostLock.take(database.path, self.host_id)
+        self._lock = HostLock.take(database.path, self.host_id, is_only=is_only)
         self.writer = Writer(
             database.writing_connection, database.path, on_committed=hub.publish, on_failure=self._handle_error
         )
@@ -144,7 +147,9 @@ class Host:
 
     def _register(self, tx: Transaction) -> list[str]:
         hosts.register(tx.connection, self.host_id, self._lock, started_at=self._clock.now(), version=VERSION)
-        return self._recover(tx)
+        closed = self._recover(tx)
+        hosts.require_place(tx.connection, self.host_id)
+        return closed
 
     def _recover(self, tx: Transaction) -> list[str]:
         closed: list[str] = []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.cli.exit_codes import UsageError
-from console.cli.options import Parser, add_database, variable_name
+from console.cli.options import Parser, add_own_database, variable_name
 from console.cli.run import check_session_name
 from console.cli.terminal import print_error
 
@@ -34,7 +34,7 @@ def parser() -> Parser:
         help="an environment variable that the runner may see; its value comes from the environment",
     )  # fmt: skip
     result.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
-    add_database(result)
+    add_own_database(result)
     return result
 
 
@@ -56,22 +56,24 @@ def perform(options: argparse.Namespace) -> int:
     import asyncio
 
     from console.app import Trackside
+    from console.cli.ephemeral import chosen_database
     from console.launch import LaunchOptions
     from console.model.preferences.store import load_preferences
 
-    app = Trackside(
-        LaunchOptions(
-            target=options.target,
-            runner=options.runner,
-            session=options.session,
-            continue_last=options.continue_last,
-            db=options.db,
-            env=tuple(options.env),
-            ascii_only=options.ascii or not _has_glyphs(),
-            preferences=load_preferences(),
+    with chosen_database(options):
+        app = Trackside(
+            LaunchOptions(
+                target=options.target,
+                runner=options.runner,
+                session=options.session,
+                continue_last=options.continue_last,
+                db=options.db,
+                env=tuple(options.env),
+                ascii_only=options.ascii or not _has_glyphs(),
+                preferences=load_preferences(),
+            )
         )
-    )
-    return asyncio.run(_run_app(app))
+        return asyncio.run(_run_app(app))
 
 
 async def _run_app(app: "Trackside") -> int:

@@ -23,13 +23,24 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
 
-def add_database(parser: argparse.ArgumentParser) -> None:
+def add_database(parser: "argparse.ArgumentParser | argparse._MutuallyExclusiveGroup") -> None:
     """Add `--db`, which every command has."""
     parser.add_argument(
         "--db",
         type=Path,
         metavar="PATH",
         help="the database (default: the project's, else the one in your data folder)",
+    )
+
+
+def add_own_database(parser: argparse.ArgumentParser) -> None:
+    """Add `--db` and `--ephemeral`, for commands that host runs."""
+    group = parser.add_mutually_exclusive_group()
+    add_database(group)
+    group.add_argument(
+        "--ephemeral",
+        action="store_true",
+        help="use a new database in a temporary folder, and remove it at the end",
     )
 
 

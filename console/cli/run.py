@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from console.cli.exit_codes import UsageError
 from console.cli.options import (
-    add_database,
     add_jsonl,
+    add_own_database,
     key_value,
     message_text,
     parameter,
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the grants as JSON")
     add_jsonl(parser, "journal entry")
-    add_database(parser)
+    add_own_database(parser)
 
 
 def perform(options: argparse.Namespace) -> int:
@@ -103,11 +103,13 @@ def perform(options: argparse.Namespace) -> int:
     gc.disable()
     import asyncio
 
+    from console.cli.ephemeral import chosen_database
     from console.cli.run_watcher import watch
 
     gc.freeze()
     gc.enable()
-    return asyncio.run(watch(options))
+    with chosen_database(options):
+        return asyncio.run(watch(options))
 
 
 def run_options_of(options: argparse.Namespace) -> "RunOptions":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from console.cli.exit_codes import HOST_REASONS, ExitCode, UsageError, exit_code_of_run
 from console.cli.narrator import Narrator
 from console.cli.options import session_option
+from console.cli.progress import upgrade_progress
 from console.cli.run import REHEARSAL, check_session_name, envelope_of, has_no_input, run_options_of
 from console.cli.signals import SignalHandler
 from console.cli.terminal import Output, print_error, standard_output
@@ -27,7 +28,9 @@ async def watch(options: argparse.Namespace) -> int:
     """Run one event. The first signal stops the run and waits for its end, a second one exits at once."""
     with SignalHandler() as signals:
         try:
-            async with await Engine.open(options.target, db=options.db) as engine:
+            with upgrade_progress() as progress:
+                opened = await Engine.open(options.target, db=options.db, on_progress=progress.show)
+            async with opened as engine:
                 run_options = run_options_of(options)
                 if options.session is not None:
                     options.session = await session_of(engine, options.session)
@@ -226,6 +229,8 @@ class _RunWatcher:
         )
 
     def _print_hints(self, run: RunRow) -> None:
+        if self._options.ephemeral:
+            return  # the run is gone with its database
         database = self._engine.database_path
         is_usual = database.absolute() == project_database(Path.cwd()).absolute()
         where = "" if is_usual else f" --db {shlex.quote(str(self._options.db or database))}"

@@ -58,18 +58,19 @@ async def _search(options: argparse.Namespace) -> int:
             out.line(out.paint("dim", f"\nThe newest {number(len(lines), 'message')} of {of}; --limit shows more."))
     else:
         where = f" in {one_line(session)}" if session else ""
-        out.line(f"No message{where} has {one_line(query, 80)!r}. Try fewer words, or the beginning of a word.")
+        out.line(f"No message{where} has {one_line(query, 80)!r}. Try fewer words, or three or more letters of one.")
     return ExitCode.OK if lines else ExitCode.NO
 
 
 def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> str:
     from console.model.text.safe import one_line
     from console.model.text.units import ago, short_session
+    from console.model.text.word_match import without_accents
 
     text = line.content or ""
-    folded = text.casefold()
-    # Case folding may change the length, so the start may be off by a few characters; the words are still shown.
-    places = [place for word in query.casefold().split() if (place := folded.find(word)) >= 0]
+    searched = without_accents(text.casefold())
+    # Both may change the length, so the start may be off by a few characters; the words are still shown.
+    places = [place for word in without_accents(query.casefold()).split() if (place := searched.find(word)) >= 0]
     start = max(0, min(places, default=0) - CONTEXT_CHARACTERS)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
     head = f"{short_session(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"

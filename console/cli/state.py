@@ -117,7 +117,8 @@ def _owner(one: "Kept") -> str:
 
 def _record(one: "Kept") -> dict[str, Any]:
     identity = {name: part for name, part in asdict(one.identity).items() if part is not None}
-    written = {"updated_at": rfc3339(one.updated_at), "editor": one.editor, "run_id": one.run_id}
+    times = {"created_at": rfc3339(one.created_at), "updated_at": rfc3339(one.updated_at)}
+    written = times | {"editor": one.editor, "run_id": one.run_id}
     return identity | {"scope_key": one.identity.key, "key": one.key, "value": one.value} | written
 
 

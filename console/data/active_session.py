@@ -56,6 +56,8 @@ class ActiveSession:
         """Why the chosen runner cannot be steered; None if it can."""
         self.is_first_time = False
         """The database has no runs."""
+        self.upgrade_percent: int | None = None
+        """The progress of a long upgrade of the database; None if there is none."""
 
     @property
     def engine(self) -> "Engine":
@@ -76,20 +78,36 @@ class ActiveSession:
         rest = f"The session starts with your first message; {key_of('app.sessions')} lists all sessions."
         return f"{text} {rest}" if text and session_id == self.session_id else ""
 
-    async def open(self) -> None:
-        """Load the engine, choose the runner and subscribe to new entries. Raises the engine's own errors."""
+    async def open(self, on_upgrade: Callable[[], None] | None = None) -> None:
+        """Load the engine, choose the runner and subscribe to new entries. Raises the engine's own errors.
+
+        `on_upgrade` is called when `upgrade_percent` has changed.
+        """
         api = await asyncio.to_thread(_import_api)
-        options = self._options
-        if self._open_engine is not None:
-            self._engine = await self._open_engine()
-        else:
-            self._engine = await api.Engine.open(options.target, db=options.db)
+        loop = asyncio.get_running_loop()
+
+        def report(done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self._set_upgrade, 100 * done // max(total, 1), on_upgrade)
+
+        try:
+            if self._open_engine is not None:
+                self._engine = await self._open_engine()
+            else:
+                options = self._options
+                self._engine = await api.Engine.open(options.target, db=options.db, on_progress=report)
+        finally:
+            self._set_upgrade(None, None)
         try:
             await self._start()
         except BaseException:
             await self.close()
             self._engine = None
             raise
+
+    def _set_upgrade(self, percent: int | None, on_upgrade: Callable[[], None] | None) -> None:
+        self.upgrade_percent = percent
+        if on_upgrade is not None:
+            on_upgrade()
 
     async def _start(self) -> None:
         session_id = await self._first_session()

@@ -26,17 +26,14 @@ MAX_COUNT: Final = 1_000
 QUERY_COLUMNS: Final = 30
 """Columns of the query in the text for no results."""
 _BACK: Final = "esc shows all sessions."
-_WORDS: Final = "the last word also by its first three or more letters. Titles are found by any part."
 _NO_LINES: Final = {
     Reach.NOTHING: "the query has no word",
     Reach.WHOLE: "no message has this word",
-    Reach.BEGINNING: "no message has a word that starts like this",
     Reach.ANYWHERE: "no messages",
 }
 _NEEDED: Final = {
     Reach.NOTHING: "Messages are found by words, and the query has none. Titles are found by any part.",
-    Reach.WHOLE: f"Messages are found by whole words, {_WORDS}",
-    Reach.BEGINNING: f"Messages are found by whole words, {_WORDS}",
+    Reach.WHOLE: "Messages are found by whole words, or by three or more letters. Titles are found by any part.",
 }
 """How lines are found. Scripts without spaces, such as Chinese, need no explanation."""
 

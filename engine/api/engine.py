@@ -30,9 +30,9 @@ from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
 from engine.store import deletion, entries, kept_settings
-from engine.store.database import Database
+from engine.store.database import Database, OnProgress, StateStore
 from engine.store.deletion import Deleted
-from engine.store.errors import DatabaseMissing, StoreError
+from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
 from engine.store.health import HostStatus, hosts_seen
 from engine.store.private_files import tighten
 
@@ -60,6 +60,26 @@ def saved_settings_in(path: Path) -> AllKept:
         return database.read_now(kept_settings.every)
     finally:
         database.close()
+
+
+class _Upgrade:
+    """Reports the progress of an upgrade, and ends its thread if nobody waits for it any more."""
+
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress = on_progress
+        self._is_over = False
+
+    def report(self, done: int, total: int) -> None:
+        if self._is_over:
+            raise UpgradeInterrupted("the upgrade was interrupted; the next start continues it.")
+        if self._on_progress is not None:
+            self._on_progress(done, total)
+
+    def __enter__(self) -> "_Upgrade":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
 
 
 class Engine:
@@ -95,8 +115,15 @@ class Engine:
         ids: Ids | None = None,
         resources: ResourceSet | None = None,
         catalog: Catalog | None = None,
+        state: StateStore = "database",
+        on_progress: OnProgress | None = None,
     ) -> "Engine":
-        """Open to host runs, or only to read: a reader closes no runs of dead hosts."""
+        """Open to host runs, or only to read: a reader closes no runs of dead hosts.
+
+        With state "memory", for tests, the runs begin with an empty state, which is gone when the engine is closed.
+        Such an engine must be the only host of its database.
+        A long upgrade calls `on_progress` in another thread. If this is cancelled, the next open continues the upgrade.
+        """
         clock = clock or SystemClock()
         options = WorkspaceOptions(target, project, resources, catalog)
         workspace = await asyncio.to_thread(Workspace.find, options=options, ids=ids or TimeIds(clock))
@@ -104,10 +131,15 @@ class Engine:
         path = db or project.database_path() or default_database()
         synchronous = project.config.database.synchronous
         hosting = mode == "host"
+        if state == "memory" and not hosting:
+            raise ValueError("state in memory needs an engine that hosts runs: leave out mode='read'")
         if hosting:
             await asyncio.to_thread(workspace.registry.look)
         # Last, so that no error before this leaves the database open.
-        database = await asyncio.to_thread(Database.open, path, write=hosting, synchronous=synchronous)
+        with _Upgrade(on_progress) as upgrade:
+            database = await asyncio.to_thread(
+                Database.open, path, write=hosting, synchronous=synchronous, on_progress=upgrade.report, state=state
+            )
         if hosting and path.parent == default_database().parent:
             tighten([path.parent])
         engine = cls(workspace, database, clock)
@@ -120,6 +152,7 @@ class Engine:
                     core.hub,
                     clock,
                     core.ids,
+                    is_only=state == "memory",
                 )
                 engine.recovered_runs = await core.host.start()
                 workspace.kept = await database.read(kept_settings.every)

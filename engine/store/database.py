@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeVar, cast
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from engine.store import tables
+from engine.store import search_index, tables
 from engine.store.async_reader import AsyncReader, Query
 from engine.store.errors import (
     DatabaseForeign,
@@ -24,11 +24,16 @@ from engine.store.errors import (
     sqlite_code,
     translate,
 )
+from engine.store.memory_state import FILE, MemoryState
 from engine.store.private_files import create_private_file, make_private_folder, sqlite_files, tighten
 
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
 Mode = Literal["ro", "rw", "ro&immutable=1"]
+StateStore = Literal["database", "memory"]
+
+OnProgress = Callable[[int, int], None]
+"""Called with the finished and the total number of steps."""
 
 BUSY_SECONDS: Final = 5.0
 READERS: Final = 3
@@ -64,12 +69,26 @@ class Database:
         self._async_reader = AsyncReader(path, self._connect_to_read)
         self._sign: sqlite3.Connection | None = None
         """A connection only for `PRAGMA data_version`, whose value is specific to one connection."""
+        self._memory_state: MemoryState | None = None
+        self._schema = "main"
+        """The name of the file on its connections."""
 
     @classmethod
     def open(
-        cls, path: Path, *, write: bool, synchronous: Synchronous = "NORMAL", busy: float = BUSY_SECONDS
+        cls,
+        path: Path,
+        *,
+        write: bool,
+        synchronous: Synchronous = "NORMAL",
+        busy: float = BUSY_SECONDS,
+        on_progress: OnProgress | None = None,
+        state: StateStore = "database",
     ) -> "Database":
-        """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed."""
+        """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed.
+
+        With state "memory", the state is empty, and gone when the database is closed; that of the file stays as it is.
+        A long upgrade calls `on_progress`. If that raises an error, the next open continues the upgrade.
+        """
         path = path.expanduser().absolute()
         try:
             if write:
@@ -83,8 +102,16 @@ class Database:
                 )
             database = cls(path, synchronous=synchronous, busy=busy, reading=mode, write=write)
             if write:
-                database._prepare(current=found == tables.SCHEMA_VERSION)
+                database._prepare(on_progress, current=found == tables.SCHEMA_VERSION)
                 tighten(sqlite_files(path))
+                if state == "memory":
+                    database._use_memory_state()
+            elif database.read_now(search_index.has_backlog):
+                database.close()
+                raise DatabaseOlder(
+                    f"the upgrade of {path} has not finished. If no process is working on it, "
+                    f"`trackside run --db {path}` continues it."
+                )
         except (DBAPIError, sqlite3.Error, OSError) as error:
             raise translate(error, path) from error
         return database
@@ -121,7 +148,7 @@ class Database:
     def _version(self) -> int:
         try:
             self._sign = self._sign or self._connect_to_read()
-            return int(self._sign.execute("PRAGMA data_version").fetchone()[0])
+            return int(self._sign.execute(f"PRAGMA {self._schema}.data_version").fetchone()[0])
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -143,6 +170,8 @@ class Database:
             self._sign.close()
         self._reading.dispose()
         self._writing.dispose()
+        if self._memory_state is not None:
+            self._memory_state.close()
         if self._is_written:
             self._fold_in_wal()
 
@@ -157,17 +186,25 @@ class Database:
             driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
+    def _use_memory_state(self) -> None:
+        self._memory_state, self._schema = MemoryState(), FILE
+
+    def _connect(self, mode: Mode) -> sqlite3.Connection:
+        if self._memory_state is None:
+            return connect(self.path, mode, self._busy)
+        return _set_up(self._memory_state.connect(self.path, mode, self._busy))
+
     def _connect_to_read(self) -> sqlite3.Connection:
-        return connect(self.path, self._mode, self._busy)
+        return self._connect(self._mode)
 
     def _connect_to_write(self) -> sqlite3.Connection:
-        driver = connect(self.path, "rw", self._busy)
-        driver.execute(f"PRAGMA synchronous = {self._synchronous}")
-        driver.execute(f"PRAGMA journal_size_limit = {_WAL_LIMIT}")
+        driver = self._connect("rw")
+        driver.execute(f"PRAGMA {self._schema}.synchronous = {self._synchronous}")
+        driver.execute(f"PRAGMA {self._schema}.journal_size_limit = {_WAL_LIMIT}")
         driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
         return driver
 
-    def _prepare(self, *, current: bool) -> None:
+    def _prepare(self, on_progress: OnProgress | None, *, current: bool) -> None:
         """Check that the file is writable, switch it to WAL mode, and create or upgrade its tables."""
         if not self.path.exists():
             with suppress(FileExistsError):  # another process was first
@@ -184,6 +221,14 @@ class Database:
                 connection.exec_driver_sql("COMMIT")
                 if backup is not None:
                     backup.unlink(missing_ok=True)
+            if search_index.has_backlog(connection):
+                self._index_backlog(connection, on_progress)
+
+    def _index_backlog(self, connection: Connection, on_progress: OnProgress | None) -> None:
+        """Make the search index of an upgraded database, or continue it after an interruption."""
+        while (progress := search_index.index_backlog(connection)) is not None:
+            if on_progress is not None:
+                on_progress(progress.done, progress.total)
 
     def _into_wal(self, connection: Connection) -> None:
         # SQLite ignores the busy timeout if another process switches the mode at the same time, so this loop waits.
@@ -246,8 +291,14 @@ class Database:
 def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
     """Open a connection in autocommit mode. It waits `busy` seconds for a lock."""
     address = f"{path.as_uri()}?mode={mode}"
-    driver = sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False)
+    return _set_up(sqlite3.connect(address, uri=True, timeout=busy, isolation_level=None, check_same_thread=False))
+
+
+def _set_up(driver: sqlite3.Connection) -> sqlite3.Connection:
     driver.execute("PRAGMA temp_store = MEMORY")
+    # For the triggers of the search index.
+    driver.create_function("line_terms", 7, search_index.line_terms, deterministic=True)
+    driver.create_function("line_words", 1, search_index.line_words, deterministic=True)
     return driver
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, select
 
 from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, EntryKind, Fate, Source
-from engine.store import event_log
+from engine.store import event_log, search_index
 from engine.store import queue as queue_items
 from engine.store.artifacts import delete_orphans
 from engine.store.errors import SessionRefused
@@ -55,6 +55,7 @@ def prune(conn: Connection, older_than: int, now: int, *, event_id: str) -> Dele
         artifacts=delete_where(conn, artifacts, or_(artifacts.c.expires_at <= now, _of_no_entry())),
         blobs=delete_orphans(conn),
     )
+    _forget_words(conn)
     audit(conn, "facts.pruned", event_id, now, {"older_than": older_than, "deleted": asdict(deleted)})
     return deleted
 
@@ -120,8 +121,15 @@ def delete_session(conn: Connection, session_id: str, *, at: int, event_id: str)
     )
     delete_where(conn, state_changes, state_changes.c.conversation_id == session_id)
     delete_where(conn, sessions, sessions.c.session_id == session_id)
+    _forget_words(conn)
     audit(conn, "session.deleted", event_id, at, {"deleted": asdict(deleted)}, conversation_id=session_id)
     return deleted
+
+
+def _forget_words(conn: Connection) -> None:
+    """Remove the words that only deleted lines had from the search."""
+    while search_index.remove_unused_words(conn):
+        pass
 
 
 def _drop_waiting(conn: Connection, session_id: str, *, at: int) -> None:

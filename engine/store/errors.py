@@ -35,6 +35,14 @@ class DatabaseOlder(StoreError):
     """Raised if a database of an older Trackside is opened for reading only."""
 
 
+class UpgradeInterrupted(StoreError):
+    """Raised to end an upgrade that nobody waits for. The next open continues it."""
+
+
+class HostRefused(StoreError):
+    """Raised if a process cannot host runs beside another one, because one of them keeps its state in memory."""
+
+
 class DatabaseLocked(StoreError):
     """Raised if another process kept the database locked for longer than the busy timeout."""
 

@@ -7,11 +7,13 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from engine.store.errors import translate
+from engine.store import memory_state
+from engine.store.errors import HostRefused, translate
 from engine.store.private_files import FILE_MODE
 from engine.store.tables import hosts
 
 _SUFFIX: Final = ".lock"
+_ONLY: Final = ".only"
 
 
 class HostLock:
@@ -22,9 +24,12 @@ class HostLock:
         self._descriptor: int | None = descriptor
 
     @classmethod
-    def take(cls, database: Path, host_id: str) -> "HostLock":
-        """Lock the file of this host. Must come before `register`: a row without a lock counts as a dead host."""
-        path = lock_path(database, host_id)
+    def take(cls, database: Path, host_id: str, *, is_only: bool = False) -> "HostLock":
+        """Lock the file of this host. Must come before `register`: a row without a lock counts as a dead host.
+
+        The name of the file shows whether this host must be the only one.
+        """
+        path = lock_path(database, f"{host_id}{_ONLY}" if is_only else host_id)
         try:
             # Python's descriptors are not inherited by children, so a runner that outlives this process holds no lock.
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
@@ -60,6 +65,26 @@ def register(conn: Connection, host_id: str, lock: HostLock, *, started_at: int,
     conn.execute(insert(hosts).values(row))
 
 
+def require_place(conn: Connection, host_id: str) -> None:
+    """Raise HostRefused if this host or another one must be the only one, and there are both.
+
+    Must run inside the writer's transaction, after dead hosts were deleted.
+    """
+    rows = conn.execute(select(hosts.c.host_id, hosts.c.pid, hosts.c.lock_file)).all()
+    others = [(pid, name) for each, pid, name in rows if each != host_id]
+    for pid, name in others:
+        if name.endswith(_ONLY + _SUFFIX):
+            raise HostRefused(
+                f"process {pid} keeps the state of this database in memory, so no other process can host runs on it. "
+                "End that process, or name another database with --db."
+            )
+    if others and any(each == host_id and name.endswith(_ONLY + _SUFFIX) for each, _, name in rows):
+        raise HostRefused(
+            f"process {others[0][0]} hosts runs on this database, and an engine with its state in memory must be the "
+            "only host. End that process, or open another database."
+        )
+
+
 def touch(conn: Connection, host_id: str) -> None:
     """Write the row of this host unchanged, to test whether the database is writable."""
     conn.execute(update(hosts).where(hosts.c.host_id == host_id).values(host_id=host_id))
@@ -88,8 +113,8 @@ def delete_dead(conn: Connection, host_id: str) -> None:
 
 
 def _folder(conn: Connection) -> Path:
-    rows = conn.exec_driver_sql("PRAGMA database_list")
-    return Path(next(row[2] for row in rows if row[1] == "main")).resolve().parent
+    paths = {row[1]: row[2] for row in conn.exec_driver_sql("PRAGMA database_list")}
+    return Path(paths.get(memory_state.FILE) or paths["main"]).resolve().parent
 
 
 def _is_free(path: Path) -> bool:

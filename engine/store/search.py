@@ -1,16 +1,14 @@
 """Full-text search over the transcript: newest first, within one conversation or in all.
 
-`transcript_search` has every line under its `seq`: the terms of `tokenizer`, after marks for its conversation, role and
-type. With the marks, a search in one of many conversations intersects two short lists instead of reading every line
-that has a common word.
+The words that contain the text of a query are looked up first, and then the lines that have these words: a part of a
+word costs little more than a whole word. The lines' own parts are used if there are too many such words, and for parts
+of three letters. With the marks, a search in one of many conversations intersects two short lists instead of reading
+every line that has a common word.
 """
 
-import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
-from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, func, select, table
@@ -18,73 +16,46 @@ from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, 
 from engine.events import EntryKind
 from engine.store import tokenizer
 from engine.store.entries import IS_APPLIED
-from engine.store.row_mapping import ConversationKey, every
+from engine.store.row_mapping import ConversationKey, driver_of, every
+from engine.store.search_index import WHOLE_WORD, place_mark, quoted, role_mark, type_mark
 from engine.store.tables import runs, sessions, transcript
 from engine.store.tokenizer import Phrase
 from engine.store.transcript_line import TranscriptLine
 
 MAX_HITS: Final = 1_000
 """Hits are counted up to this number, and at most this many are returned."""
-BEGINNING: Final = 3
-"""Letters that the last word needs to match as a prefix, too. The index stores prefixes of this length."""
-COMPLETIONS: Final = 32
-"""Words with the same prefix that are searched for one by one, at 0.1 ms each.
-
-If there are more, SQLite collects all their lines before it returns the first one: 20 to 200 ms for a common prefix in
-a million lines.
+MAX_WORDS: Final = 32
+"""Words with the same part that are searched for one by one, at 0.05 ms each."""
+MAX_ALL_WORDS: Final = 256
+"""The same for all parts of a query together."""
+SMALL_LINES: Final = 5_000
+"""Lines of a conversation up to which all its hits are read."""
+MAX_MARKS: Final = 32
+"""Roles or types that are searched by their marks."""
+_WORDS_WITH: Final = """
+    SELECT word FROM search_word_parts WHERE search_word_parts MATCH ? AND instr(word, ?) LIMIT ?
 """
-MARKS: Final = 32
-BATCH: Final = 1_000
-_MARK: Final = "§"
-"""Start of a term that marks a conversation, role or type. No query can contain it."""
-
-_ADD: Final = "INSERT INTO transcript_search (rowid, words) VALUES (?, ?)"
-_WORD_FROM: Final = "SELECT term FROM transcript_words WHERE term >= ? LIMIT 1"
-_BATCH: Final = """
-    SELECT seq, conversation_id, thread_id, bot_id, workspace_id, role, item_type, content
-    FROM transcript WHERE seq > ? ORDER BY seq LIMIT ?
-"""
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = ? LIMIT ?)"
 _index: Final = table("transcript_search", column("rowid"), column("transcript_search", Text))
 
 
-def index(conn: Connection, seq: int, line: TranscriptLine) -> None:
-    """Add a new line to the index. A trigger of the table removes it when the line is deleted."""
-    place = ConversationKey(line.conversation_id, line.thread_id, line.bot_id, line.workspace_id)
-    if entry := _entry(seq, place, line.role, line.item_type, line.content):
-        conn.exec_driver_sql(_ADD, entry)
-
-
-def index_all(conn: Connection) -> None:
-    """Add all existing lines to an empty index."""
-    done = 0
-    while rows := conn.exec_driver_sql(_BATCH, (done, BATCH)).all():
-        done = rows[-1].seq
-        entries = [_entry(seq, ConversationKey(*place), role, kind, text) for seq, *place, role, kind, text in rows]
-        if found := [entry for entry in entries if entry is not None]:
-            conn.exec_driver_sql(_ADD, found)
-
-
 class Reach(Enum):
-    """How the last word of a query matches. Earlier words match whole words only."""
+    """How the words of a query match."""
 
     NOTHING = auto()
     """The query has no word, so no line is searched."""
     WHOLE = auto()
-    BEGINNING = auto()
-    """Matches also words that start with it."""
+    """At least one word is so short that it matches whole words only."""
     ANYWHERE = auto()
-    """Matches anywhere in a run of characters, for scripts without spaces between words."""
+    """Every word matches also within longer words."""
 
 
 def reach(query: str) -> Reach:
-    """Return how the last word of a query matches."""
-    phrases = list(tokenizer.phrases(query))
-    if not phrases:
+    """Return how the words of a query match."""
+    found = list(tokenizer.phrases(query))
+    if not found:
         return Reach.NOTHING
-    last = phrases[-1]
-    if tokenizer.is_run(last.terms[-1]):
-        return Reach.ANYWHERE
-    return Reach.WHOLE if len(last.terms[-1]) < BEGINNING else Reach.BEGINNING
+    return Reach.WHOLE if any(phrase.is_short for phrase in found) else Reach.ANYWHERE
 
 
 def find(
@@ -101,11 +72,11 @@ def find(
 
     With `before`, the `seq` of a line, only earlier lines are returned and counted.
 
-    Words separated by spaces match in any order; what is typed without spaces ("3.14", "don't") matches side by side. A
-    word matches as a whole; the last one, from three letters on, also as a prefix: "mid" finds "midnight". Chinese and
-    other scripts without spaces match wherever the characters are adjacent, even a single character. Case, width and
-    punctuation are ignored, and queries have no operators. Without `place` all conversations are searched; without
-    roles or types, any.
+    Words separated by spaces match in any order, each also within longer words: "night" finds "midnight". A word of one
+    or two letters matches as a whole. What is typed without spaces ("3.14", "don't") matches side by side. Chinese and
+    other scripts without spaces match wherever the characters are adjacent, even a single character. Case, accents,
+    width and punctuation are ignored, and queries have no operators. Without `place` all conversations are searched;
+    without roles or types, any.
     """
     found = find_seqs(conn, query, place, roles=roles, item_types=item_types, before=before)
     lines = select(transcript).where(transcript.c.seq.in_(found[:limit])).order_by(transcript.c.seq.desc())
@@ -131,14 +102,14 @@ def find_seqs(
     if before is not None:
         hits = hits.where(_index.c.rowid < before)
     # Never by rank: to rank a common word SQLite reads every line that has it.
+    if place is not None and _is_small(conn, place):
+        return conn.execute(hits.order_by(_index.c.rowid)).scalars().all()[::-1][:MAX_HITS]
     return conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MAX_HITS)).scalars().all()
 
 
-def _entry(seq: int, place: ConversationKey, role: str, item_type: str, content: str | None) -> tuple[int, str] | None:
-    terms = tokenizer.terms(content or "")
-    if not terms:
-        return None
-    return seq, " ".join((_of_place(place), _of_role(role), _of_type(item_type), *terms))
+def _is_small(conn: Connection, place: ConversationKey) -> bool:
+    """Return whether to read all hits of a conversation: SQLite intersects lists twice as fast from their beginning."""
+    return driver_of(conn).execute(_COUNT, (place.conversation_id, SMALL_LINES)).fetchone()[0] < SMALL_LINES
 
 
 def _within(
@@ -167,65 +138,45 @@ def _expression(
     roles: Sequence[str] | None,
     item_types: Sequence[str] | None,
 ) -> str | None:
-    """Return the FTS5 match expression; None if the query has no terms."""
+    """Return the FTS5 match expression; None if the query has no terms, or a word that no line has."""
     phrases = list(tokenizer.phrases(query))
     if not phrases:
         return None
     marks = (
-        {_of_place(place)} if place is not None else set[str](),
-        set(map(_of_role, roles or ())),
-        set(map(_of_type, item_types or ())),
+        {place_mark(place)} if place is not None else set[str](),
+        set(map(role_mark, roles or ())),
+        set(map(type_mark, item_types or ())),
     )
     # Many marks would not narrow the search much; then only the line itself is checked.
-    needed = [_any_of([(mark,) for mark in kind]) for kind in marks if 0 < len(kind) <= MARKS]
-    *before, last = phrases
-    return " AND ".join([*needed, *map(_phrase, before), _last(conn, last)])
+    needed = [_any_of(kind) for kind in marks if 0 < len(kind) <= MAX_MARKS]
+    max_words = min(MAX_WORDS, MAX_ALL_WORDS // len(phrases))
+    for phrase in phrases:
+        expression = _expression_of(conn, phrase, max_words)
+        if expression is None:
+            return None
+        needed.append(expression)
+    return " AND ".join(needed)
 
 
-def _last(conn: Connection, phrase: Phrase) -> str:
-    *before, word = phrase.terms
-    if phrase.ends_within or len(word) < BEGINNING:
-        return _phrase(phrase)
-    found = [] if len(word) == BEGINNING else list(islice(_completions(conn, word), COMPLETIONS + 1))
-    if len(word) == BEGINNING or len(found) > COMPLETIONS:
-        return _phrase(Phrase(phrase.terms, ends_within=True))
-    return _any_of([(*before, each) for each in found or [word]])
+def _expression_of(conn: Connection, phrase: Phrase, max_words: int) -> str | None:
+    """Return the match expression of a phrase; None if no line can have it."""
+    if phrase.word is not None:
+        words = _words_with(conn, phrase.word, max_words + 1)
+        if not words:
+            return None
+        if len(words) <= max_words:
+            return _any_of([WHOLE_WORD + word for word in words])
+    return quoted(" ".join(phrase.terms)) + ("*" if phrase.ends_within else "")
 
 
-def _completions(conn: Connection, word: str) -> Iterator[str]:
-    """Yield the indexed words that start with this one, including itself."""
-    term = conn.exec_driver_sql(_WORD_FROM, (word,)).scalar()
-    while term is not None and term.startswith(word):
-        yield term
-        # The next possible term: the table lists a term once per occurrence, and this skips all of them.
-        term = conn.exec_driver_sql(_WORD_FROM, (f"{term}\x01",)).scalar()
+def _words_with(conn: Connection, part: str, limit: int) -> list[str]:
+    """Return words that contain a part of at least three letters."""
+    expression = " AND ".join(quoted(each) for each in dict.fromkeys(tokenizer.parts(part)))
+    return [word for (word,) in driver_of(conn).execute(_WORDS_WITH, (expression, part, limit))]
 
 
-def _phrase(phrase: Phrase) -> str:
-    return f'"{" ".join(phrase.terms)}"{"*" if phrase.ends_within else ""}'
-
-
-def _any_of(phrases: Sequence[Sequence[str]]) -> str:
-    return f"({' OR '.join(_phrase(Phrase(tuple(terms))) for terms in phrases)})"
-
-
-@lru_cache(1_024)
-def _of_place(place: ConversationKey) -> str:
-    return _mark("p", place.conversation_id, place.thread_id, place.bot_id, place.workspace_id)
-
-
-@lru_cache(64)
-def _of_role(role: str) -> str:
-    return _mark("r", role)
-
-
-@lru_cache(64)
-def _of_type(item_type: str) -> str:
-    return _mark("t", item_type)
-
-
-def _mark(kind: str, *parts: str | None) -> str:
-    return f"{_MARK}{kind}{hashlib.blake2b(json.dumps(parts).encode(), digest_size=5).hexdigest()}"
+def _any_of(terms: Iterable[str]) -> str:
+    return f"({' OR '.join(map(quoted, terms))})"
 
 
 _LINE_KINDS: Final = f"('{EntryKind.MESSAGE_COMPLETED}', '{EntryKind.RUN_COMPLETED}', '{EntryKind.RUN_FINISHED}')"

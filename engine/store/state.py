@@ -108,6 +108,8 @@ class Kept(NamedTuple):
     identity: ScopeIdentity
     key: str
     value: Any
+    created_at: int
+    """When the key was written first, since it was deleted last."""
     updated_at: int
     editor: str | None = None
     """Who wrote the value last: a runner, in `run_id`, or the user. None if that was pruned."""
@@ -190,6 +192,7 @@ def put(
         "scope_key": identity.key,
         "state_key": key,
         "value": text,
+        "created_at": change.at,
         "updated_at": change.at,
     }
     driver_of(conn).execute(_PUT, tuple(row[name] for name in _COLUMNS))
@@ -358,10 +361,11 @@ def browse(
 
 def _kept(row: dict[str, Any]) -> Kept:
     del row["scope_key"]
-    key, text, updated_at = row.pop("state_key"), row.pop("value"), row.pop("updated_at")
+    key, text = row.pop("state_key"), row.pop("value")
+    created_at, updated_at = row.pop("created_at"), row.pop("updated_at")
     editor, run_id = row.pop("editor"), row.pop("run_id")
     identity = ScopeIdentity(**row | {"scope": Scope(row["scope"])})
-    return Kept(identity, key, decode(text), updated_at, editor, run_id)
+    return Kept(identity, key, decode(text), created_at, updated_at, editor, run_id)
 
 
 def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: ChangeOrigin) -> None:

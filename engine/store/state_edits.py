@@ -23,7 +23,7 @@ CLEARED: Final = "state.cleared"
 RESTORED: Final = "state.restored"
 _KINDS: Final = frozenset({SET, DELETED, CLEARED, RESTORED})
 
-_LAST: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'state_changes'"
+_LAST: Final = "SELECT max(change) FROM state_changes"
 _CHANGED: Final = """
     SELECT state_key,
         (SELECT max(change) FROM state_changes AS later

@@ -27,6 +27,8 @@ class StateRow(NamedTuple):
     """The start of the value's JSON."""
     size: int
     """Bytes of the whole value."""
+    created_at: int
+    """When the key was written first, since it was deleted last."""
     updated_at: int
     editor: str | None
     """Who wrote the value last: runner, user or fork. None if that is no longer known."""
@@ -71,6 +73,7 @@ def page(
             state.c.state_key,
             func.substr(state.c.value, 1, GLIMPSE).label("glimpse"),
             func.length(cast(state.c.value, LargeBinary)).label("size"),
+            state.c.created_at,
             state.c.updated_at,
         )
         .order_by(*order)

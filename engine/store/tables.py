@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0009"
+SCHEMA_VERSION: Final = "0012"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -161,16 +161,52 @@ transcript: Final = Table(
 Index("transcript_conversation", transcript.c.conversation_id, transcript.c.seq)
 Index("transcript_created", transcript.c.created_at)
 
-SEARCH: Final = (
-    # The index has its own copy of the words, so that a line can be removed after its text is gone. It stores no column
-    # sizes, because nothing is ranked. Words are split by `tokenizer`; the ascii tokenizer keeps all characters beyond
-    # ASCII. Three letters are the shortest prefix that is searched for.
-    "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', prefix='3', columnsize=0)",
-    "CREATE VIRTUAL TABLE transcript_words USING fts5vocab(transcript_search, instance)",
-    "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript "
-    "BEGIN DELETE FROM transcript_search WHERE rowid = old.seq; END",
+search_words: Final = Table(
+    "search_words",
+    metadata,
+    Column("word_id", Integer, primary_key=True),
+    *_needed("word"),
+    _number("is_unchecked"),
+    UniqueConstraint("word", name="search_words_word"),
 )
-"""The index over the transcript's lines, which no `Table` can describe."""
+"""Every word of the transcript once. `is_unchecked` is 1 after a line with the word was deleted."""
+Index("search_words_unchecked", search_words.c.is_unchecked, sqlite_where=search_words.c.is_unchecked == 1)
+
+search_backlog: Final = Table("search_backlog", metadata, Column("seq", Integer, primary_key=True))
+"""While an upgrade makes the index anew: the last line that is in it. Otherwise empty."""
+
+SEARCH_INDEXES: Final = ("transcript_search", "search_word_parts")
+"""The full-text indexes. Words of deleted lines stay in their pages until SQLite merges them."""
+SEARCH: Final = (
+    # No copy of the text (content=''), and no column sizes, because nothing is ranked. `tokenizer` splits the words;
+    # the ascii tokenizer keeps all characters beyond ASCII.
+    "CREATE VIRTUAL TABLE transcript_search USING fts5(words, tokenize='ascii', content='', columnsize=0)",
+    # Adding a line takes 10 % less time than with SQLite's 4, and a search in a million lines up to 5 % more.
+    "INSERT INTO transcript_search (transcript_search, rank) VALUES ('automerge', 8)",
+    "CREATE TRIGGER transcript_deleted AFTER DELETE ON transcript BEGIN "
+    "INSERT INTO transcript_search (transcript_search, rowid, words) SELECT 'delete', old.seq, terms FROM "
+    "(SELECT line_terms(old.conversation_id, old.thread_id, old.bot_id, old.workspace_id, old.role, old.item_type, "
+    "old.content) AS terms) WHERE terms IS NOT NULL; "
+    "UPDATE search_words SET is_unchecked = 1 "
+    "WHERE is_unchecked = 0 AND word IN (SELECT value FROM json_each(line_words(old.content))); END",
+)
+"""The index over the transcript's lines, which no `Table` can describe.
+
+Its triggers use functions that `engine.store.database` defines on every connection. A program without them cannot
+delete lines, so that it cannot leave a deleted line in the index.
+"""
+WORD_PARTS: Final = (
+    # Words consist of letters and digits that are folded already, so SQLite's own parts of three characters suffice.
+    "CREATE VIRTUAL TABLE search_word_parts USING fts5(word, tokenize='trigram', content='search_words', "
+    "content_rowid='word_id', detail='none', columnsize=0)",
+    "CREATE TRIGGER search_word_added AFTER INSERT ON search_words BEGIN "
+    "INSERT INTO search_word_parts (rowid, word) VALUES (new.word_id, new.word); END",
+    "CREATE TRIGGER search_word_deleted AFTER DELETE ON search_words BEGIN "
+    "INSERT INTO search_word_parts (search_word_parts, rowid, word) VALUES ('delete', old.word_id, old.word); END",
+)
+"""The index over the parts of the words."""
+for _statement in WORD_PARTS:
+    event.listen(search_words, "after_create", DDL(_statement))
 for _statement in SEARCH:
     event.listen(transcript, "after_create", DDL(_statement))
 
@@ -209,6 +245,7 @@ state: Final = Table(
     *_needed("value", "scope", "runner_id", "binding_id"),
     *_texts("bot_id", "workspace_id", "conversation_id", "thread_id"),
     *_texts("actor_type", "actor_id", "subject_type", "subject_id"),
+    _number("created_at"),
     _number("updated_at"),
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )

@@ -24,7 +24,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from engine.store import json_text, search
+from engine.store import json_text, search_index
 from engine.store.artifacts import is_not_internal
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
@@ -59,7 +59,7 @@ def append(conn: Connection, line: TranscriptLine) -> int:
         metadata=redact(dict(line.metadata)),
     )
     seq = conn.execute(_APPEND, values(line, without="seq")).scalar_one()
-    search.index(conn, seq, line)
+    search_index.index(conn, seq, line)
     return seq
 
 

@@ -10,12 +10,12 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import Connection
 
 from engine.api import Engine
-from engine.store import search, state
+from engine.store import state
 from engine.store.database import Database
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import ChangeOrigin
 from tests.bench.lines import Line, print_lines, within
-from tests.bench.search import ADD, RARE_WORD, SampleText
+from tests.bench.search import ADD, RARE_WORD, SampleText, index_all
 
 SESSIONS = 10_000
 LINES = 1_000_000
@@ -66,9 +66,7 @@ def fill_sessions(conn: Connection, text: SampleText) -> None:
         )
         conn.exec_driver_sql(ADD, [_line(n, index, text) for n in runs for index in range(LINES // RUNS)])
     conn.exec_driver_sql("COMMIT")
-    conn.exec_driver_sql("BEGIN")
-    search.index_all(conn)
-    conn.exec_driver_sql("COMMIT")
+    index_all(conn)
 
 
 def fill_state(conn: Connection) -> None:

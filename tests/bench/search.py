@@ -3,7 +3,7 @@
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,16 +11,19 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from engine.store import search, transcript
+from engine.store import search, search_index, transcript
 from engine.store.database import Database
 from engine.store.row_mapping import ConversationKey
-from tests.bench.lines import Line, at_least, at_most, print_lines
+from engine.store.transcript_line import TranscriptLine
+from tests.bench.lines import Line, at_least, at_most, percentile, print_lines, within
 
 LINES = 1_000_000
 CONVERSATIONS = 1_000
 DEPTH = 990_000
 ROUNDS = 50
 SCAN_ROUNDS = 3
+PARTS = 400
+ADDED_LINES = 2_000
 RARE_WORD, ABSENT_WORD, RARE_PAIR = "zephyr", "xylophone", "罕见"
 LINES_PER_RARE_WORD = 50_000
 """One line of this many has the rare word, and another one the rare pair."""
@@ -58,6 +61,16 @@ class SampleText:
         text = "，".join(self._random.choices(self._chinese, k=3))
         return f"{text}{RARE_PAIR}。" if number % LINES_PER_RARE_WORD < 3 else f"{text}。"
 
+    def parts(self) -> Iterator[str]:
+        """Yield parts of three to ten letters of words in lines, so that common words give more of them."""
+        for number in range(1, PARTS * 3):
+            words = [word for word in self.line(number).strip(".").split() if word.isascii() and len(word) >= 3]
+            if words:
+                word = self._random.choice(words)
+                length = self._random.randint(3, min(len(word), 10))
+                start = self._random.randint(0, len(word) - length)
+                yield word[start : start + length]
+
     def _phrases(self, words: list[str], length: int, separator: str) -> list[str]:
         weights = list(accumulate(1 / (rank + 5) for rank in range(len(words))))
         return [separator.join(self._random.choices(words, cum_weights=weights, k=length)) for _ in range(50_000)]
@@ -77,11 +90,10 @@ def _search(path: Path) -> Iterator[Line]:
     with database.writing_connection() as conn:
         _fill(conn, text)
         fill_seconds, size_without = time.perf_counter() - began, _megabytes(conn, path)
-        conn.exec_driver_sql("BEGIN")
-        search.index_all(conn)
-        conn.exec_driver_sql("COMMIT")
+        index_all(conn)
         size = _megabytes(conn, path)
-    index_seconds = time.perf_counter() - began - fill_seconds
+        index_seconds = time.perf_counter() - began - fill_seconds
+        added = [_add_line(conn, number, text.line(number)) for number in range(LINES + 1, LINES + ADDED_LINES)]
     conversation = ConversationKey("conv_7")
     for name, query in (
         ("rare Latin word", RARE_WORD),
@@ -102,9 +114,45 @@ def _search(path: Path) -> Iterator[Line]:
     ):
         found = _median(database, lambda conn, query=query, key=key: search.find(conn, query, key), ROUNDS)
         yield at_most(f"search, {name}, against a scan", found, "ms", scan)
-    yield at_most("database with the index, against one without", size, "MB", size_without)
+    parts = [_median(database, lambda conn, part=part: search.find(conn, part, None), 3) for part in text.parts()]
+    yield within("search, parts of words, p95", percentile(parts, 95), "ms", scan, limit=5)
+    yield at_most("database with the index, against one without", size, "MB", size_without, limit=2.5)
     yield at_most("indexing a million lines, against writing them", index_seconds, "s", fill_seconds)
+    with_index, without = zip(*added, strict=True)
+    yield at_most("adding a line, against one that is not indexed", _mean(with_index), "µs", _mean(without))
     database.close()
+
+
+def index_all(conn: Connection) -> None:
+    """Make the index as an upgrade does."""
+    conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
+    while search_index.index_backlog(conn) is not None:
+        pass
+
+
+def _add_line(conn: Connection, number: int, text: str) -> tuple[float, float]:
+    """Return the microseconds that a line and its commit take, with the index and without."""
+    taken: list[float] = []
+    for content in (text, None):
+        line = TranscriptLine(
+            transcript_id=f"added_{number}_{content is None}",
+            conversation_id=f"conv_{number % CONVERSATIONS}",
+            role="user",
+            created_at=number,
+            content=content,
+            content_json={"role": "user", "content": text},
+        )
+        began = time.perf_counter()
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+        transcript.append(conn, line)
+        conn.exec_driver_sql("COMMIT")
+        taken.append((time.perf_counter() - began) * 1_000_000)
+    return taken[0], taken[1]
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    # Not the median: now and then a commit merges the index, and that is a part of the cost.
+    return statistics.fmean(numbers)
 
 
 def _fill(conn: Connection, text: SampleText) -> None:

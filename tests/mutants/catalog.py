@@ -46,6 +46,7 @@ AREAS: Final = (
     "settings_and_reload",
     "testing",
     "external_runs",
+    "search_and_state_store",
 )
 """The modules of this package that contain mutants."""
 

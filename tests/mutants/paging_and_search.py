@@ -231,6 +231,13 @@ MUTANTS: Final = (
         "hits.order_by(_index.c.rowid.desc())",
         "hits.order_by(_index.c.rowid)",
         "search returns the newest lines",
+        "tests/engine/store/test_search.py::test_lines_come_newest_first_and_hits_are_counted_to_a_thousand",
+    ),
+    Mutant(
+        "engine/store/search.py",
+        ".all()[::-1][:MAX_HITS]",
+        ".all()[:MAX_HITS]",
+        "search returns the newest lines of a small conversation",
         "tests/engine/access/test_search.py::test_top_k_limits_items_but_not_the_count_and_items_have_artifacts",
     ),
     Mutant(
@@ -241,9 +248,9 @@ MUTANTS: Final = (
         "tests/engine/store/test_search.py::test_colliding_place_tokens_reveal_no_foreign_line",
     ),
     Mutant(
-        "engine/store/search.py",
-        """return f'"{" ".join(phrase.terms)}"{""",
-        """return f'{" ".join(phrase.terms)}{""",
+        "engine/store/search_index.py",
+        """return f'"{terms}"'""",
+        "return terms",
         "characters typed without a space must be adjacent",
         "tests/engine/store/test_search.py::test_the_query_does_not_find_the_line",
     ),

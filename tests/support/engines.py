@@ -94,6 +94,7 @@ class Engines:
         self,
         *runners: Runner,
         mode: Any = "host",
+        state: Any = "database",
         catalog: Catalog | None = None,
         runtime: Callable[[Mapping[str, Runner]], Runtime] = InProcessRuntime,
         **project: Any,
@@ -114,6 +115,7 @@ class Engines:
             clock=self.clock,
             ids=self.ids,
             catalog=catalog,
+            state=state,
         )
         self._open.append(engine)
         return engine

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select
 
 from engine.events import Mode
 from engine.store import entries as journal
-from engine.store import search, tokenizer
+from engine.store import search, search_index, tables, tokenizer
 from engine.store.database import Database
 from engine.store.entries import Entry
 from engine.store.errors import StoreError
@@ -81,11 +81,30 @@ def find_texts(
 
 
 def is_index_consistent(conn: Connection) -> bool:
-    """Check the index with SQLite's integrity check, and that it has exactly the lines with searchable words."""
-    conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('integrity-check')")
-    indexed = set(conn.execute(text("SELECT rowid FROM transcript_search")).scalars())
-    lines = conn.execute(text("SELECT seq, content FROM transcript")).all()
-    return indexed == {line.seq for line in lines if tokenizer.terms(line.content or "")}
+    """Check the indexes with SQLite's integrity check, and that they have exactly the terms and words of the lines."""
+    for name in tables.SEARCH_INDEXES:
+        conn.exec_driver_sql(f"INSERT INTO {name} ({name}) VALUES ('integrity-check')")
+    lines = conn.execute(select(tables.transcript)).mappings().all()
+    place = ("conversation_id", "thread_id", "bot_id", "workspace_id", "role", "item_type", "content")
+    expected = {line["seq"]: search_index.line_terms(*(line[name] for name in place)) for line in lines}
+    words = {word for line in lines for word in tokenizer.split(line["content"] or "").words}
+    known = dict(conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all())
+    return (
+        indexed_terms(conn) == {seq: terms for seq, terms in expected.items() if terms}
+        and words <= set(known)
+        and all(is_unchecked for word, is_unchecked in known.items() if word not in words)
+    )
+
+
+def indexed_terms(conn: Connection) -> dict[int, str]:
+    """The terms that the index has of each line, in order."""
+    conn.exec_driver_sql(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.indexed USING fts5vocab(main, transcript_search, instance)"
+    )
+    found: dict[int, list[str]] = {}
+    for doc, term in conn.exec_driver_sql('SELECT doc, term FROM temp.indexed ORDER BY doc, "offset"'):
+        found.setdefault(doc, []).append(term)
+    return {doc: " ".join(terms) for doc, terms in found.items()}
 
 
 @dataclass

@@ -41,6 +41,8 @@ class Headline:
     others: tuple[int, ...] = ()
     """Other processes that host runs on the same database."""
     is_loading: bool = False
+    upgrade_percent: int | None = None
+    """The progress of an upgrade of the database, which is part of loading; None if there is none."""
     is_past: bool = False
     """The shown run is not the last one."""
     is_elsewhere: bool = False
@@ -80,7 +82,8 @@ class Headline:
         if self.is_loading and self.trouble:
             return parts  # the right half shows the reason
         if self.is_loading:
-            return [*parts, _Part(9, "starting", f"{GLYPHS['starting']} loading")]
+            step = "loading" if self.upgrade_percent is None else f"upgrading the database, {self.upgrade_percent} %"
+            return [*parts, _Part(9, "starting", f"{GLYPHS['starting']} {step}")]
         if status is None:
             return [*parts, _Part(9, "idle", f"{GLYPHS['idle']} idle")]
         if self.starts_before is not None and not status.is_over and not status.is_stopping:

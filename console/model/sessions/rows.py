@@ -13,6 +13,7 @@ from console.model.text.lists import Row, Source, Stack, Text, row
 from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 from console.model.text.units import ago, brief, number, session_name, short_path, short_session, who_runs
+from console.model.text.word_match import without_accents
 from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
@@ -115,11 +116,12 @@ def snippet(text: str, query: str, room: int = SNIPPET_CHARS_AFTER) -> list[Piec
 
 
 def _find_word(text: str, query: str) -> tuple[int, int]:
-    """The place and length of the first query word; (0, 0) if no word is in the text literally."""
-    small = text.lower()
+    """The place and length of the first query word; (0, 0) if no word is in the text, whatever case and accents."""
+    small = without_accents(text.lower())
     if len(small) != len(text):
-        return 0, 0  # a letter that gets longer in lower case moves all places after it
-    found = [(small.find(word), len(word)) for word in (part.strip(_QUOTES) for part in query.lower().split()) if word]
+        return 0, 0  # a letter that gets longer or shorter moves all places after it
+    words = [part.strip(_QUOTES) for part in without_accents(query.lower()).split()]
+    found = [(small.find(word), len(word)) for word in words if word]
     return min((each for each in found if each[0] >= 0), default=(0, 0))
 
 

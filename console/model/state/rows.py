@@ -102,11 +102,12 @@ def _identity_part(name: str, value: str) -> Text:
 def key_details(key: "StateRow", title: str, change: "StateChange | None", now: int, value: Source) -> Source:
     """A key, or one change of it: scope, writer, age and value."""
     written, at = (key, key.updated_at) if change is None else (change, change.at)
+    created = f" · created {ago(now - key.created_at)}" if change is None and key.created_at < key.updated_at else ""
     return Stack(
         [
             Text(Piece(one_line(key.key, 260), "heading"), hang=0),
             _faint(scope_label(key.identity, title)),
-            _faint(f"{size(written.size)} · {writer_of(written)} · {ago(now - at)}"),
+            _faint(f"{size(written.size)} · {writer_of(written)} · {ago(now - at)}{created}"),
             _faint(""),
             value,
         ]

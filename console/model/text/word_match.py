@@ -1,16 +1,26 @@
 """Finds texts by some of their words."""
 
+import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from console.model.text.safe import one_line
 
 MAX_SHOWN_CHARS = 300
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 def matching(texts: Sequence[str], typed: str) -> list[str]:
     """Return the texts that contain every typed word, ignoring case, in their order."""
     words = typed.casefold().split()
     return [text for text in texts if all(word in text.casefold() for word in words)]
+
+
+def without_accents(text: str) -> str:
+    """Return the text without its accents, of the same length if each was part of a character."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
 
 
 def shown(text: str) -> str:

@@ -155,7 +155,7 @@ def test_transcript_is_printed_and_searched(with_run: Trackside):
     without_hits = with_run("search", "nothing%", "like_this")
     assert (without_hits.returncode, without_hits.stdout) == (
         1,
-        "No message has 'nothing% like_this'. Try fewer words, or the beginning of a word.\n",
+        "No message has 'nothing% like_this'. Try fewer words, or three or more letters of one.\n",
     )
     assert with_run("search", "nothing%", "--json").returncode == 1
     assert with_run.error("transcript", "nowhere") == "No session nowhere. `trackside sessions` lists them."
@@ -176,6 +176,7 @@ def test_state_of_all_scopes_is_listed_with_its_writer(with_run: Trackside):
     mine = [(row["scope"], row["value"]) for row in everything if row["run_id"] == run_id]
     assert mine == [("actor", "Ann"), ("conversation", {"city": "Berlin"})]
     assert "other" in {row.get("conversation_id") for row in everything}
+    assert all(row["created_at"] <= row["updated_at"] and row["created_at"].endswith("Z") for row in everything)
 
 
 def test_artifacts_are_listed_printed_and_saved(with_run: Trackside):

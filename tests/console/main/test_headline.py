@@ -100,3 +100,8 @@ def test_header_marks_an_external_run() -> None:
 )
 def test_session_name_is_its_title_or_an_id_from_the_user(session_id: str, title: str | None, name: str):
     assert session_name(session_id, title, is_new=True) == name
+
+
+def test_header_shows_the_progress_of_an_upgrade():
+    assert "loading" in line(headline(is_loading=True), 158)
+    assert "upgrading the database, 40 %" in line(headline(is_loading=True, upgrade_percent=40), 158)

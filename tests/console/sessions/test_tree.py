@@ -211,6 +211,7 @@ def test_found_word_is_never_cut_off(width: int, before: str):
         ("我想去京都旅行", "京都", "京都"),
         ("word " * 200 + "needle in it", "needle", "needle"),
         ("one two three", "three two", "two"),
+        ("un café crème", "creme", "crème"),
     ],
 )
 def test_snippet_highlights_the_found_word_near_its_start(text: str, query: str, found: str):

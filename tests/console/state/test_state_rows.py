@@ -10,8 +10,9 @@ import pytest
 
 from console.model.state.json_text import InvalidJson, NumberTooLarge, parse_json, to_json_text
 from console.model.state.keys import LoadedKeys
-from console.model.state.rows import change_row, key_row, scope_label, scope_row
+from console.model.state.rows import change_row, key_details, key_row, scope_label, scope_row
 from console.model.text.columns import cells
+from console.model.text.lists import Stack
 from engine.api import Scope, ScopeIdentity, StateChange, StateRow
 
 HOSTILE = "\x1b[31m \x9b2J \u202eback\u202c \u200d \ud800 日本語 é 😀 \U000e0041"
@@ -79,7 +80,7 @@ def test_long_title_leaves_room_for_the_rest_of_a_scope(width: int):
 
 def key(scope: int, number: int, value: str = "") -> StateRow:
     identity = replace(TALK, conversation_id=f"talk_{scope}")
-    return StateRow(identity, f"key_{number}", value, 1, 0, "runner", None, None)
+    return StateRow(identity, f"key_{number}", value, 1, 0, 0, "runner", None, None)
 
 
 def names_of(keys: LoadedKeys) -> list[tuple[str | None, str]]:
@@ -126,10 +127,20 @@ def test_scope_is_listed_once_above_its_keys():
 
 @pytest.mark.parametrize("width", [40, 80, 160])
 def test_rows_fit_and_show_the_writer(width: int):
-    kept = StateRow(TALK, HOSTILE * 9, json.dumps("去京都" * 90, ensure_ascii=False), 900, 0, "runner", "run_1", 3)
+    kept = StateRow(TALK, HOSTILE * 9, json.dumps("去京都" * 90, ensure_ascii=False), 900, 0, 0, "runner", "run_1", 3)
     change = StateChange(7, None, 0, "user", None, None, 0)
     for shown in (key_row(kept, width, 90_000_000), change_row(change, width, 90_000_000)):
         assert shown.right is not None
         assert 1 + shown.indent + sum(cells(each.text) for each in shown.pieces) + cells(shown.right.text) < width
         assert "\x1b" not in "".join(each.text for each in shown.pieces)
     assert "user  deleted" in "".join(each.text for each in change_row(change, width, 90_000_000).pieces)
+
+
+def test_details_of_a_key_show_its_creation_if_it_was_changed_since():
+    new = StateRow(TALK, "city", '"Oslo"', 6, 0, 0, "user", None, None)
+    changed = new._replace(updated_at=60_000_000)
+    for key, is_shown in ((new, False), (changed, True)):
+        details = key_details(key, "talk", None, 180_000_000, Stack([]))
+        details.fit(80)
+        third = "".join(piece.text for piece in details.row(2).pieces)
+        assert third == "6 B · user · " + ("2 min ago · created 3 min ago" if is_shown else "3 min ago")

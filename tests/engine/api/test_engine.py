@@ -1,11 +1,15 @@
 """The facade: open an engine, find and read runs."""
 
 import asyncio
+import threading
+from pathlib import Path
 
 import pytest
 
-from engine.api import NotFound, StoreError
+from engine.api import Engine, NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
+from engine.store import search_index, transcript
+from engine.store.database import Database
 from engine.store.writer import Writer
 from tests.support.engines import (
     Engines,
@@ -21,6 +25,8 @@ from tests.support.engines import (
     run_event,
     send,
 )
+from tests.support.limits import MAX_WAIT_SECONDS
+from tests.support.store_samples import text_line
 
 
 async def test_run_ids_sort_by_time_and_last_is_newest(run_script: ScriptRunner, clock: FakeClock):
@@ -173,3 +179,40 @@ async def test_closing_host_removes_its_lock_file(open_engine: Engines):
     await open_engine.close(engine)
 
     assert list(open_engine.db.parent.glob("*.lock")) == []
+
+
+async def test_cancelled_open_ends_its_upgrade_and_the_next_one_continues(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "upgraded.db"
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        for number in range(61):
+            transcript.append(conn, text_line(number, f"midnight {number}"))
+        # As the migration leaves it.
+        conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')")
+        conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
+    database.close()
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 2)
+    loop = asyncio.get_running_loop()
+    is_cancelled = threading.Event()
+    first: list[int] = []
+    second: list[int] = []
+
+    def report(done: int, _: int) -> None:
+        first.append(done)
+        loop.call_soon_threadsafe(opening.cancel)
+        is_cancelled.wait(MAX_WAIT_SECONDS)
+
+    opening = asyncio.ensure_future(Engine.open(db=path, on_progress=report))
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    is_cancelled.set()
+    async with await Engine.open(db=path, on_progress=lambda done, _: second.append(done)) as engine:
+        _, total = await engine.search.lines("idnigh")
+
+    assert total == 61
+    # The first one ends after the slice that it has begun.
+    assert first == [2]
+    assert second[0] > 2
+    assert second[-1] == 61

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from engine.api import Expected, Fate, NotFound, RunOptions, Scope, StateConflic
 from engine.intake.attachments import DATA_LIMIT
 from engine.intake.envelope import EventEnvelope
 from engine.store import tables
+from engine.store.errors import HostRefused
 from tests.support.engines import (
     Engines,
     FakeClock,
@@ -41,6 +43,58 @@ FILE = {
 
 
 # State
+
+
+async def counts(ctx: Any) -> AsyncIterator[Any]:
+    """A runner that counts its runs in the state."""
+    count = (await ctx.api.state_get("conversation", "count") or 0) + 1
+    await ctx.api.state_set("conversation", "count", count)
+    yield state_updated("seen", count)
+    yield done(str(count))
+
+
+async def test_state_in_memory_works_as_usual_and_is_gone_with_its_engine(open_engine: Engines):
+    engine = await open_engine(counts)
+    await run_event(engine, message(session="talk"))
+    await open_engine.close(engine)
+
+    engine = await open_engine(state="memory")
+    for _ in range(2):
+        run = await run_event(engine, message(session="talk"))
+    assert {kept.key: kept.value for kept in await engine.state.read()} == {"count": 2, "seen": 2}
+    scope = (await engine.state.scopes_of_run(run.run_id))[Scope.CONVERSATION]
+    edit = await engine.state.set(scope, "count", 9)
+    await engine.state.restore(edit.edit_id)
+    assert [change.glimpse for change in await engine.state.history(scope, "count")] == ["2", "9", "2", "1"]
+    await engine.sessions.delete("talk")
+    assert await engine.state.read() == []
+    await run_event(engine, message(session="other"))
+    await open_engine.close(engine)
+
+    with closing(sqlite3.connect(open_engine.db)) as driver:
+        assert driver.execute("SELECT count(*) FROM state_changes").fetchone() == (2,)
+        assert driver.execute("SELECT state_key, value FROM state").fetchall() == [("count", "1"), ("seen", "1")]
+
+
+async def test_engine_with_state_in_memory_must_be_the_only_host(open_engine: Engines):
+    stored = await open_engine(counts)
+    with pytest.raises(HostRefused, match=r"process \d+ hosts runs on this database, .* must be the only host\. End"):
+        await open_engine(state="memory")
+    await open_engine.close(stored)
+
+    in_memory = await open_engine(state="memory")
+    with pytest.raises(HostRefused, match=r"keeps the state of this database in memory, .* --db"):
+        await open_engine()
+    with pytest.raises(HostRefused):
+        await open_engine(state="memory")
+    await run_event(in_memory)
+    reader = await open_engine(mode="read")
+    assert len(await reader.runs.list()) == 1
+    await open_engine.close(in_memory)
+
+    await run_event(await open_engine())
+    with pytest.raises(ValueError, match="leave out mode='read'"):
+        await open_engine(mode="read", state="memory")
 
 
 async def test_run_in_progress_sees_state_edit_with_its_next_call(open_engine: Engines):

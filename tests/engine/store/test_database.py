@@ -30,9 +30,9 @@ from engine.store.errors import (
 from tests.support.store_samples import RecordedCallbacks, entry, make_writer
 
 NOBODY = 65_534
-INDEX = {"transcript_search", "transcript_words"}
-"""Virtual tables, which metadata cannot describe; both are compared as text."""
-OF_THE_INDEX = {f"transcript_search_{name}" for name in ("config", "content", "data", "idx")}
+INDEX = set(tables.SEARCH_INDEXES)
+"""Virtual tables, which metadata cannot describe; they are compared as text."""
+OF_THE_INDEX = {f"{index}_{name}" for index in INDEX for name in ("config", "data", "idx")}
 """SQLite's own tables behind them."""
 
 

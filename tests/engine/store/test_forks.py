@@ -165,7 +165,7 @@ def test_copied_value_is_recorded_as_written_by_the_fork(conn: Connection, talk:
     fork(conn)
 
     assert state.at(conn, [FORK.key], row)[FORK.key] == {"a": state.Written(1, None, None, row, "fork", NOW)}
-    assert state.browse(conn, conversation_id="fork") == [state.Kept(FORK, "a", 1, NOW, "fork")]
+    assert state.browse(conn, conversation_id="fork") == [state.Kept(FORK, "a", 1, NOW, NOW, "fork")]
 
 
 def test_only_scopes_of_the_conversation_are_copied(conn: Connection, talk: list[int]):

@@ -1,18 +1,27 @@
 """Search over the transcript: which queries match which lines, and in which conversations."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
-from engine.store import deletion, search, sessions, tokenizer, transcript
+from engine.store import deletion, search, search_index, sessions, tokenizer, transcript
 from engine.store.database import Database
 from engine.store.deletion import delete_session
 from engine.store.row_mapping import ConversationKey
 from engine.store.writer import Transaction
-from tests.support.store_samples import RecordedCallbacks, find_texts, is_index_consistent, make_writer, text_line
+from tests.support.store_samples import (
+    RecordedCallbacks,
+    find_texts,
+    indexed_terms,
+    is_index_consistent,
+    make_writer,
+    text_line,
+)
 
 CONVERSATION = ConversationKey("talk")
 PLACES = [
@@ -42,6 +51,25 @@ def write(conn: Connection, *contents: str, place: ConversationKey = CONVERSATIO
         ("mid", "The train leaves at midnight."),
         ("midn", "The train leaves at midnight."),
         ("leaves at mid", "The train leaves at midnight."),
+        ("night", "The train leaves at midnight."),
+        ("idn", "The train leaves at midnight."),
+        ("rain dnigh ave", "The train leaves at midnight."),
+        ("mid train", "The train leaves at midnight."),
+        ("ript_sea", "the table transcript_search"),
+        ("ser@exam", "write to user@example.org"),
+        ("192.168.1", "from 192.168.1.254"),
+        ("cafe", "un café crème"),
+        ("CAFÉ", "un cafe creme"),
+        ("afé", "un cafe creme"),
+        ("creme", "un cafe\u0301 cre\u0300me"),
+        ("ελλαδα", "η Ελλάδα"),
+        ("еще", "ещё раз"),
+        ("viet", "Tiếng Việt"),
+        ("smorrebrod", "et smørrebrød"),
+        ("lodz", "Łódź"),
+        ("istanbul", "İstanbul"),
+        ("नमस", "वह नमस्ते कहता है"),
+        ("ガラス", "ガラスの靴"),
         ("at", "The train leaves at midnight."),
         ("ÉCOLE", "une école"),
         ("e\u0301cole", "une école"),
@@ -68,7 +96,7 @@ def write(conn: Connection, *contents: str, place: ConversationKey = CONVERSATIO
         ("你好，世界", "你好，世界"),
         ("Python教程", "一份Python教程在这里"),
         ("用pyt", "我用Python写"),
-        ("ython教", "ython教程"),
+        ("ython教", "一份Python教程在这里"),
         ("教程v2", "教程v2完"),
         ("東京", "東京タワー"),
         ("タワー", "東京タワー"),
@@ -92,8 +120,13 @@ def test_the_query_finds_the_line(conn: Connection, query: str, line: str):
 @pytest.mark.parametrize(
     ("query", "line"),
     [
-        ("night", "The train leaves at midnight."),
-        ("mid train", "The train leaves at midnight."),
+        ("nights", "The train leaves at midnight."),
+        ("nightmid", "The train leaves at midnight."),
+        ("trainleaves", "The train leaves at midnight."),
+        ("there", "the here"),
+        ("abcdefg", "abcd cdefg"),
+        ("er@exa", "write to user@example.org"),
+        ("カラス", "ガラスの靴"),
         ("train tomorrow", "The train leaves at midnight."),
         ("mi", "The train leaves at midnight."),
         ("14.3", "pi is 3.14 or so"),
@@ -125,13 +158,14 @@ def test_the_query_does_not_find_the_line(conn: Connection, query: str, line: st
         ("_ …", search.Reach.NOTHING),
         ("ne", search.Reach.WHOLE),
         ("midnight a", search.Reach.WHOLE),
-        ("a mid", search.Reach.BEGINNING),
-        ("mid %", search.Reach.BEGINNING),
+        ("a mid", search.Reach.WHOLE),
+        ("mid %", search.Reach.ANYWHERE),
+        ("3.14", search.Reach.ANYWHERE),
         ("京", search.Reach.ANYWHERE),
         ("the 京都", search.Reach.ANYWHERE),
     ],
 )
-def test_match_of_the_last_word_is_decided_before_the_search(query: str, reach: search.Reach):
+def test_match_of_the_words_is_decided_before_the_search(query: str, reach: search.Reach):
     assert search.reach(query) is reach
 
 
@@ -184,13 +218,13 @@ def test_query_of_ten_thousand_characters_is_accepted(conn: Connection, query: s
 
 def test_whole_paragraph_can_be_searched(conn: Connection):
     paragraph = " ".join(f"word{number}" for number in range(200))
-    write(conn, paragraph, paragraph.replace("word7 ", "other "))
+    write(conn, paragraph, paragraph.replace("word107 ", "other "))
     assert find_texts(conn, paragraph) == [paragraph]
 
 
-def test_prefix_finds_every_word_that_starts_with_it(conn: Connection):
-    for number in range(search.COMPLETIONS + 8):
-        write(conn, f"word{number:03}")
+def test_part_finds_every_word_that_contains_it(conn: Connection):
+    for number in range(search.MAX_WORDS + 8):
+        write(conn, f"a{number:03}word{number:03}", "wo rd")
         assert len(find_texts(conn, "word", limit=100)) == number + 1
         assert len(find_texts(conn, "wor", limit=100)) == number + 1
 
@@ -203,6 +237,7 @@ def test_lines_come_newest_first_and_hits_are_counted_to_a_thousand(conn: Connec
     assert ([line.content for line in lines], total) == (["train 1004", "train 1003", "train 1002"], 1_000)
     assert [line.seq for line in lines] == sorted((line.seq for line in lines), reverse=True)
     assert len(search.find(conn, "train", None)[0]) == 10
+    assert find_texts(conn, "train", None, limit=1) == ["train 1004"]
     assert search.find(conn, "train 77", CONVERSATION, limit=1)[1] == 1
 
 
@@ -228,18 +263,19 @@ def test_conversation_key_matches_exactly_and_a_missing_part_only_a_missing_part
 
 def test_internal_place_token_cannot_be_searched(conn: Connection):
     write(conn, "train")
-    (row,) = conn.execute(text("SELECT words FROM transcript_search")).scalars()
-    marks = row.split()[:-1]
-    assert len(marks) == 3
+    (terms,) = indexed_terms(conn).values()
+    marks = terms.split()[:4]
+    assert marks[3] == "§wtrain"
     for mark in [*marks, *(mark[:4] for mark in marks), *(mark[1:] for mark in marks)]:
         assert find_texts(conn, mark, None) == []
 
 
-def test_colliding_place_tokens_reveal_no_foreign_line(conn: Connection):
+def test_colliding_place_tokens_reveal_no_foreign_line(conn: Connection, monkeypatch: pytest.MonkeyPatch):
+    for module in (search, search_index):
+        monkeypatch.setattr(module, "place_mark", lambda _: "§p0000000000")
     write(conn, "train", place=ConversationKey("other"))
-    own = search._of_place(CONVERSATION)
-    conn.execute(text("UPDATE transcript_search SET words = :words"), {"words": f"{own} train"})
     assert find_texts(conn, "train", CONVERSATION) == []
+    assert find_texts(conn, "train", ConversationKey("other")) == ["train"]
 
 
 def test_search_is_filtered_by_roles_and_types(conn: Connection):
@@ -289,6 +325,35 @@ def test_deleted_lines_are_not_found(conn: Connection):
     assert deletion.prune(conn, 3, 9, event_id="audit2").transcript == 1
     assert find_texts(conn, "train", None) == ["train three"]
     assert is_index_consistent(conn)
+
+
+def test_words_that_no_line_has_any_more_are_forgotten(conn: Connection):
+    sessions.ensure(conn, "talk", at=1)
+    write(conn, "gooseberry train", "gooseberry")
+    write(conn, "train", place=ConversationKey("other"))
+
+    delete_session(conn, "talk", at=9, event_id="audit")
+
+    assert conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all() == [("train", 0)]
+    assert find_texts(conn, "berry", None) == []
+    assert find_texts(conn, "rain", None) == ["train"]
+    assert is_index_consistent(conn)
+
+
+def test_words_are_checked_a_few_at_a_time(conn: Connection):
+    write(conn, "alpha beta gamma delta epsilon")
+    transcript.remove(conn, "line_0")
+    assert search_index.remove_unused_words(conn, limit=3)
+    assert conn.exec_driver_sql("SELECT count(*) FROM search_words").scalar_one() == 2
+    assert not search_index.remove_unused_words(conn, limit=3)
+    assert conn.exec_driver_sql("SELECT count(*) FROM search_words").scalar_one() == 0
+
+
+def test_program_without_the_terms_of_a_line_cannot_delete_it(conn: Connection, database: Database):
+    write(conn, "train")
+    with closing(sqlite3.connect(database.path)) as driver, pytest.raises(sqlite3.OperationalError, match="line_terms"):
+        driver.execute("DELETE FROM transcript")
+    assert find_texts(conn, "train") == ["train"]
 
 
 async def test_failed_operation_leaves_no_line_in_the_index(database: Database, callbacks: RecordedCallbacks):
@@ -358,9 +423,30 @@ def test_chinese_query_finds_exactly_the_lines_that_contain_it(database: Databas
         conn.exec_driver_sql("ROLLBACK")
 
 
+WORDS = st.text(st.sampled_from("aäbcé 今天.,"), max_size=12)
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(line=WORDS, query=st.text(st.sampled_from("abcé"), min_size=3, max_size=6))
+@example("aab abc", "aabc")
+def test_three_letters_or_more_find_exactly_the_lines_that_contain_them(database: Database, line: str, query: str):
+    contains = tokenizer.folded(query) in tokenizer.folded(line)
+    for is_common in (False, True):
+        with database.writing_connection() as conn, pytest.MonkeyPatch.context() as patch:
+            # Once by the words that contain the query, once by the parts of the line, as for many words.
+            patch.setattr(search, "MAX_WORDS", 0 if is_common else 32)
+            conn.exec_driver_sql("BEGIN")
+            write(conn, line, f"x{query}x")
+            assert find_texts(conn, query) == [f"x{query}x", *([line] if contains else [])]
+            conn.exec_driver_sql("ROLLBACK")
+
+
 @given(st.text())
 def test_a_line_has_the_terms_that_the_index_gets(content: str):
-    for term in tokenizer.terms(content):
+    terms, words = tokenizer.split(content)
+    for term in [*terms, *words]:
+        if term == tokenizer.BREAK:
+            continue
         assert term
         assert len(term) <= tokenizer.MAX_WORD_CHARS
         # ASCII characters other than letters and digits would make SQLite split the term again.

@@ -1,6 +1,7 @@
 """State: scopes that do not collide, limits, and any scope as of any entry."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from engine.store import state, state_pages
+from engine.store import entries, state, state_pages
+from engine.store.database import Database
 from engine.store.errors import StateRefused
-from engine.store.memory_state import MemoryState
 from engine.store.scope_identity import PARTS, Scope, ScopeIdentity, identify, scope_key
 from engine.store.state import ChangeOrigin, Written
 from engine.store.tables import metadata
@@ -28,7 +29,7 @@ PLACES = st.sampled_from(list(Scope)).flatmap(
 
 
 class Stored:
-    """The store on disk with the calls of the one in memory."""
+    """The functions of `state` on one connection."""
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
@@ -37,9 +38,12 @@ class Stored:
         return lambda *arguments, **more: getattr(state, name)(self._conn, *arguments, **more)
 
 
-@pytest.fixture(params=["disk", "memory"])
-def store(request: pytest.FixtureRequest) -> Any:
-    return MemoryState() if request.param == "memory" else Stored(request.getfixturevalue("conn"))
+@pytest.fixture(params=["database", "memory"])
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Any]:
+    database = Database.open(path, write=True, state=request.param)
+    with database.writing_connection() as conn:
+        yield Stored(conn)
+    database.close()
 
 
 def by(row: int | None = None, **more: Any) -> ChangeOrigin:
@@ -187,9 +191,44 @@ def test_every_change_of_a_key_is_kept(conn: Connection):
 def test_rows_have_their_owner(conn: Connection):
     state.put(conn, CONVERSATION, "a", [1], ChangeOrigin(editor="runner", at=7))
     state.put(conn, ME, "b", 2, by())
-    assert state.browse(conn, conversation_id="talk") == [state.Kept(CONVERSATION, "a", [1], 7, "runner")]
+    assert state.browse(conn, conversation_id="talk") == [state.Kept(CONVERSATION, "a", [1], 7, 7, "runner")]
     assert [kept.identity for kept in state.browse(conn, runner_id=CONVERSATION.runner_id)] == [ME, CONVERSATION]
     assert state.browse(conn, runner_id="plugin:x/y/z") == []
+
+
+def test_key_keeps_the_time_of_its_creation_until_it_is_deleted(store: Any):
+    for at, value in ((3, 1), (5, 2)):
+        store.put(CONVERSATION, "a", value, ChangeOrigin(editor="runner", at=at))
+    (kept,) = store.browse()
+    assert (kept.created_at, kept.updated_at) == (3, 5)
+
+    store.delete(CONVERSATION, "a", ChangeOrigin(editor="runner", at=6))
+    store.put(CONVERSATION, "a", 3, ChangeOrigin(editor="user", at=8))
+    (kept,) = store.browse()
+    assert (kept.created_at, kept.updated_at) == (8, 8)
+
+
+def test_state_in_memory_leaves_the_file_as_it_is(path: Path):
+    stored = Database.open(path, write=True)
+    with stored.writing_connection() as conn:
+        state.put(conn, CONVERSATION, "a", "on disk", by())
+
+    in_memory = Database.open(path, write=True, state="memory")
+    with in_memory.writing_connection() as conn:
+        assert state.browse(conn) == []
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+        state.put(conn, CONVERSATION, "a", "in memory", by())
+        write_entries(conn, entry(1))
+        conn.exec_driver_sql("COMMIT")
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+        state.put(conn, CONVERSATION, "b", "rolled back", by())
+        conn.exec_driver_sql("ROLLBACK")
+    assert in_memory.read_now(lambda conn: state.all_of(conn, CONVERSATION.key)) == {"a": "in memory"}
+    assert stored.read_now(lambda conn: state.all_of(conn, CONVERSATION.key)) == {"a": "on disk"}
+    assert stored.read_now(entries.last_row) == 1
+    in_memory.close()
+    assert Database.open(path, write=True, state="memory").read_now(state.browse) == []
+    stored.close()
 
 
 def test_a_key_is_unique_in_its_scope():

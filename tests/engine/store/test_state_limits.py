@@ -1,5 +1,7 @@
 """The limits of a state scope: bytes and keys, whoever writes, without reading the whole scope for each write."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,6 @@ from sqlalchemy import Connection
 from engine.store import deletion, sessions, state, state_edits
 from engine.store.database import Database
 from engine.store.errors import StateFull, StateRefused
-from engine.store.memory_state import MemoryState
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import MAX_VALUE_DEPTH, ChangeOrigin, StateLimits
 from engine.store.state_edits import EditOrigin
@@ -20,7 +21,7 @@ BY = ChangeOrigin(editor="runner", at=1)
 
 
 class Stored:
-    """The store on disk with the calls of the one in memory."""
+    """The functions of `state` on one connection."""
 
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
@@ -29,9 +30,12 @@ class Stored:
         return lambda *arguments, **more: getattr(state, name)(self._conn, *arguments, **more)
 
 
-@pytest.fixture(params=["disk", "memory"])
-def store(request: pytest.FixtureRequest) -> Any:
-    return MemoryState() if request.param == "memory" else Stored(request.getfixturevalue("conn"))
+@pytest.fixture(params=["database", "memory"])
+def store(request: pytest.FixtureRequest, path: Path) -> Iterator[Any]:
+    database = Database.open(path, write=True, state=request.param)
+    with database.writing_connection() as conn:
+        yield Stored(conn)
+    database.close()
 
 
 def totals(conn: Connection) -> list[tuple[str, int, int]]:

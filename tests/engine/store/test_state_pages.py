@@ -53,7 +53,7 @@ def test_row_has_the_start_of_its_value_its_size_and_its_writer(conn: Connection
 
     (row,) = state_pages.page(conn)
 
-    assert row == StateRow(CONVERSATION, "a", '"' + "é" * (state_pages.GLIMPSE - 1), 2_002, 5, "runner", "run_a", 7)
+    assert row == StateRow(CONVERSATION, "a", '"' + "é" * (state_pages.GLIMPSE - 1), 2_002, 5, 5, "runner", "run_a", 7)
     assert state_pages.value(conn, CONVERSATION, "a") == "é" * 1_000
 
 

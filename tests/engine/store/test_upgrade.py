@@ -13,14 +13,27 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, insert
 
 from engine.events import EntryKind, Fate, Source
-from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, sessions, tables, transcript
+from engine.store import (
+    deletion,
+    entries,
+    kept_settings,
+    migrations,
+    queue,
+    runs,
+    search,
+    search_index,
+    sessions,
+    tables,
+    transcript,
+)
 from engine.store.database import Database
-from engine.store.errors import DatabaseOlder, StoreError
+from engine.store.errors import DatabaseOlder, StoreError, UpgradeInterrupted
 from engine.store.row_mapping import ConversationKey
 from tests.support.store_samples import find_texts, is_index_consistent, run_row, text_line
 
 CONVERSATION, OTHER = ConversationKey("talk"), ConversationKey("other")
 OLDER = ("0001", "0002", "0003")
+LINES = 1_005
 Fill = Callable[[Connection], None]
 
 
@@ -38,7 +51,7 @@ def make_database(path: Path, revision: str, fill: Fill) -> None:
 
 def add_lines(conn: Connection) -> None:
     columns = tables.transcript.columns.keys()
-    for number in range(search.BATCH + 5):
+    for number in range(LINES):
         content = {0: "the train at midnight", 1: "今天天气很好", 2: None}.get(number, f"line {number}")
         line = text_line(number, content, (CONVERSATION, OTHER)[number % 2], metadata={}, artifact_refs=[])
         conn.execute(insert(tables.transcript).values({name: getattr(line, name) for name in columns if name != "seq"}))
@@ -138,7 +151,7 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
         assert find_texts(conn, "mid") == ["the train at midnight"]
         assert find_texts(conn, "天气", OTHER) == ["今天天气很好"]
         assert find_texts(conn, "天气", CONVERSATION) == []
-        assert find_texts(conn, f"line {search.BATCH + 4}", None) == [f"line {search.BATCH + 4}"]
+        assert find_texts(conn, f"line {LINES - 1}", None) == [f"line {LINES - 1}"]
         assert search.find(conn, "line", None)[1] == 1_000
         assert is_index_consistent(conn)
         transcript.append(conn, text_line(9_999, "midnight again"))
@@ -148,6 +161,48 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
         assert is_index_consistent(conn)
     assert database.integrity() == []
     database.close()
+
+
+@pytest.mark.parametrize("revision", ["0001", "0005"])
+def test_interrupted_upgrade_continues_where_it_ended(path: Path, revision: str, monkeypatch: pytest.MonkeyPatch):
+    make_database(path, revision, add_lines)
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
+
+    def interrupt(done: int, total: int) -> None:
+        raise UpgradeInterrupted(f"{done} of {total}")
+
+    with pytest.raises(UpgradeInterrupted, match="400 of 1005"):
+        Database.open(path, write=True, on_progress=interrupt)
+    with pytest.raises(
+        DatabaseOlder, match=r"the upgrade of .* has not finished\..*`trackside run --db .*` continues it"
+    ):
+        Database.open(path, write=False)
+    seen: list[tuple[int, int]] = []
+    database = Database.open(path, write=True, on_progress=lambda done, total: seen.append((done, total)))
+
+    assert seen == [(800, LINES), (LINES, LINES)]
+    assert backups(path) == []
+    with database.writing_connection() as conn:
+        assert find_texts(conn, "idnigh") == ["the train at midnight"]
+        assert is_index_consistent(conn)
+    database.close()
+    Database.open(path, write=False).close()
+
+
+def test_two_processes_share_the_work_of_an_upgrade(old: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
+    others: list[Database] = []
+
+    def open_another(done: int, _: int) -> None:
+        if done == 400:
+            others.append(Database.open(old, write=True))
+
+    database = Database.open(old, write=True, on_progress=open_another)
+
+    with database.writing_connection() as conn:
+        assert is_index_consistent(conn)
+    for each in (*others, database):
+        each.close()
 
 
 def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Path):
@@ -294,3 +349,29 @@ def test_totals_of_state_are_counted_in_an_older_database(path: Path):
         totals = conn.exec_driver_sql("SELECT scope_key, bytes, keys FROM state_totals ORDER BY 1").fetchall()
     database.close()
     assert [tuple(row) for row in totals] == [("s", 10, 2), ("t", 5, 1)]
+
+
+def test_creation_of_state_is_read_from_the_changes_of_an_older_database(path: Path):
+    def fill(conn: Connection) -> None:
+        for key in "abc":
+            conn.exec_driver_sql(
+                "INSERT INTO state (scope_key, state_key, value, scope, runner_id, binding_id, updated_at)"
+                " VALUES ('s', ?, '12', 'runner', 'r', 'b', 9)",
+                (key,),
+            )
+        for key, value, at in (("a", "1", 3), ("a", "12", 9), ("b", "1", 2), ("b", None, 4), ("b", "12", 9)):
+            conn.exec_driver_sql(
+                "INSERT INTO state_changes (scope_key, state_key, value, journal_row, editor, at)"
+                " VALUES ('s', ?, ?, 0, 'runner', ?)",
+                (key, value, at),
+            )
+
+    make_database(path, "0005", fill)
+    database = Database.open(path, write=True)
+
+    with database.writing_connection() as conn:
+        rows = conn.exec_driver_sql("SELECT state_key, created_at, updated_at FROM state ORDER BY 1").all()
+        totals = conn.exec_driver_sql("SELECT bytes, keys FROM state_totals").all()
+    database.close()
+    assert rows == [("a", 3, 9), ("b", 9, 9), ("c", 9, 9)]
+    assert totals == [(9, 3)]

@@ -18,6 +18,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "runs": "list runs, newest first",
     "show": "print a past run",
     "receipts": "list the steering messages of a run, and what became of each",
+    "steer": "send a message to a run in progress, also one of another process",
     "stop": "stop a run, also one of another process",
     "sessions": "list, rename, delete and fork sessions",
     "transcript": "print the messages of a session",
@@ -35,7 +36,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 RESERVED: Final = frozenset(
     {"attach", "compare", "export", "fork", "import", "kb", "lint", "migrate", "models"}
-    | {"play", "prepare", "record", "replay", "save", "steer", "test", "tools"}
+    | {"play", "prepare", "record", "replay", "save", "test", "tools"}
 )
 """Names of commands of later versions. They never open a file, so that no name changes its meaning."""
 

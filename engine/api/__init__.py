@@ -2,7 +2,7 @@
 
 from engine.api.engine import Engine, default_database, project_database, saved_settings_in
 from engine.api.past_event import PastEvent
-from engine.api.runs import StoppedRun
+from engine.api.runs import STALE_SECONDS, StoppedRun
 from engine.events import NOTHING_CHOSEN, Entry, EntryHead, Expected, Fate, Mode, PauseStage, Status, Subscription
 from engine.intake.attachments import AttachmentProblem, read_attachment
 from engine.intake.compose import DraftProblem, EventDraft, draft_of
@@ -42,6 +42,9 @@ from engine.store.errors import (
     AlreadyDecided,
     AlreadyFinal,
     BreakpointError,
+    CannotSteer,
+    HostGone,
+    HostSilent,
     NotFound,
     OwnedByOtherHost,
     SessionDeleted,
@@ -68,6 +71,7 @@ __all__ = [
     "LOCAL_ACTOR",
     "NOTHING_CHOSEN",
     "SESSION_ID",
+    "STALE_SECONDS",
     "VERSION",
     "AgentConfig",
     "AlreadyDecided",
@@ -78,6 +82,7 @@ __all__ = [
     "Breakpoint",
     "BreakpointError",
     "BreakpointLocation",
+    "CannotSteer",
     "Choices",
     "Clause",
     "CodeChange",
@@ -104,6 +109,8 @@ __all__ = [
     "Grants",
     "Hit",
     "Hits",
+    "HostGone",
+    "HostSilent",
     "HostStatus",
     "IntakeError",
     "InvalidAgent",

@@ -120,6 +120,7 @@ class Engine:
                     core.hub,
                     clock,
                     core.ids,
+                    core.prepare_message,
                 )
                 engine.recovered_runs = await core.host.start()
                 workspace.kept = await database.read(kept_settings.every)

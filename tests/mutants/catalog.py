@@ -27,6 +27,7 @@ AREAS: Final = (
     "store",
     "writer",
     "hosts",
+    "requests",
     "runtimes",
     "wire",
     "floods",

@@ -48,7 +48,8 @@ async def _steer(options: argparse.Namespace) -> int:
     if options.json:
         print_json(out, receipt_record(receipt))
     else:
-        out.line(f"{receipt.fate.capitalize()} for {run_id}: {one_line(receipt.text or '', 200)}  ({receipt.id})")
+        done = "Withdrawn from" if options.withdraw else "Changed for" if options.edit else "Sent to"
+        out.line(f"{done} {run_id}: {one_line(receipt.text or '', 200)}  ({receipt.id})")
     return ExitCode.OK
 
 

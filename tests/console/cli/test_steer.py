@@ -41,7 +41,7 @@ def test_message_is_delivered_to_a_run_of_another_process(trackside: Trackside):
 
     said, _ = host.communicate(timeout=60)
     assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith(f"Queued for {run_id}: in Fahrenheit  (item_") or "Injected" in told.stdout
+    assert told.stdout.startswith(f"Sent to {run_id}: in Fahrenheit  (item_")
     assert (receipt["text"], receipt["mode"]) == ("and in Oslo", "steer")
     assert "listen; in Fahrenheit; and in Oslo" in said
     fates = [one["fate"] for one in json.loads(trackside("receipts", run_id, "--json").stdout)]
@@ -61,7 +61,7 @@ def test_queued_message_is_edited_and_withdrawn_from_another_process(trackside: 
     late = trackside.error("steer", run_id, "--withdraw", gone, code=1)
     foreign = trackside.error("steer", run_id, "--withdraw", "item_none")
 
-    assert edited.stdout == f"Queued for {run_id}: one, edited  ({kept})\n"
+    assert edited.stdout == f"Changed for {run_id}: one, edited  ({kept})\n"
     assert withdrawn["fate"] == "withdrawn"
     assert late == f"Message {gone} is withdrawn; it can no longer be changed."
     assert foreign == f"Run {run_id} has no message 'item_none'. `trackside receipts {run_id} --json` lists them."

@@ -104,7 +104,12 @@ class RequestSender:
         time = asyncio.get_running_loop().time
         version, checked_at, give_up_at = -1, time(), time() + ANSWER_SECONDS
         while True:
-            version, found = await self._database.fetch_if_changed(requests.find_query(request_id), version)
+            try:
+                version, found = await self._database.fetch_if_changed(requests.find_query(request_id), version)
+            except StoreError:
+                if time() >= give_up_at:
+                    raise
+                found = None  # the request may be carried out, so its sender goes on waiting
             if found is not None and (not found or found[0].answered_at is not None):
                 return found[0].receipt or {} if found else error_receipt(host_gone(run_id))
             if time() - checked_at >= CHECK_SECONDS:

@@ -45,8 +45,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/queue/request_server.py",
-        "        await self._runs.cancel(_needed(run_id))\n",
-        "        _needed(run_id)\n",
+        "Action.STOP: _ActionType(_NoArguments, RequestedActions.stop)",
+        "Action.MOVE: _ActionType(_NoArguments, RequestedActions.stop)",
         "a run of another process can be stopped",
         "tests/engine/api/test_processes.py::test_reader_can_cancel_a_run",
     ),
@@ -66,8 +66,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/queue/request_sender.py",
-        "if request is None or request.taken_at is not None or request.answered_at is not None:",
-        "if request is not None:",
+        "        requests.remove(tx.connection, request_id)\n        return True",
+        "        requests.get(tx.connection, request_id)\n        return True",
         "a request that was not taken is withdrawn",
         _REQUESTS + "test_request_that_a_suspended_host_does_not_take_is_withdrawn",
     ),
@@ -83,7 +83,14 @@ MUTANTS: Final = (
         "        settle_requests(tx, self.host_id, at=now)\n",
         "        settle_requests(tx, self.host_id[:0], at=now)\n",
         "a host that is closed answers the requests that it leaves",
-        _REQUESTS + "test_request_to_a_host_that_is_closed_is_answered_with_host_gone",
+        _REQUESTS + "test_host_that_has_ended_leaves_no_request_unanswered[closed]",
+    ),
+    Mutant(
+        "engine/host.py",
+        "    settle_requests(tx, host_id, at=now)\n",
+        "    settle_requests(tx, host_id[:0], at=now)\n",
+        "recovery answers the requests that a dead host has left",
+        _REQUESTS + "test_host_that_has_ended_leaves_no_request_unanswered[killed]",
     ),
     Mutant(
         "engine/queue/dispatch.py",

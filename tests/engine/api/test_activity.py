@@ -7,6 +7,7 @@ import pytest
 
 from engine import host as host_module
 from engine.api import Engine, Fate, HostGone, RunRow, Status, StoreError
+from engine.host import Host
 from engine.store import runs
 from engine.store.errors import DiskFull
 from engine.store.writer import Writer
@@ -23,7 +24,7 @@ from tests.support.engines import (
     waits,
 )
 from tests.support.limits import MAX_WAIT_SECONDS
-from tests.support.queue.steering import ControlledRun, open_steering
+from tests.support.queue.steering import ControlledRun, open_steering, wait_until
 
 
 async def stored(engine: Engine, run_id: str, holds: Any) -> RunRow:
@@ -69,6 +70,9 @@ async def test_activity_is_written_once_a_second_for_all_runs_together(
     written: list[set[str]] = []
     note = runs.note_activity
     monkeypatch.setattr(runs, "note_activity", lambda conn, active: (written.append(set(active)), note(conn, active)))
+    polls: list[None] = []
+    write = Host._write_activity
+    monkeypatch.setattr(Host, "_write_activity", lambda host: (polls.append(None), write(host)))
     steering = await open_steering(open_engine)
     controlled = [await steering.start(session=f"s{number}") for number in range(3)]
     clock.advance(1)
@@ -79,16 +83,17 @@ async def test_activity_is_written_once_a_second_for_all_runs_together(
     assert written[-1] == ids
     before = len(written)
 
-    for _ in range(50):
-        for run in controlled:
-            await run.yields(delta("y"))
-        await asyncio.sleep(0)
-    clock.advance(0.5)
-    await controlled[0].yields(delta("z"))
-    await controlled[0].end(done())  # several polls later
-
+    clock.advance(0.9)
+    for run in controlled:
+        await run.yields(delta("y"))
+    polled = len(polls)
+    await wait_until(lambda: len(polls) > polled + 3)
     assert len(written) == before
-    for run in controlled[1:]:
+
+    clock.advance(0.1)
+    await wait_until(lambda: len(written) > before)
+    assert written[-1] == ids
+    for run in controlled:
         await run.end(done())
 
 

@@ -285,6 +285,38 @@ async def test_request_to_a_host_that_is_closed_is_answered_with_host_gone(
         assert stored_requests(other.engine) == []
 
 
+@pytest.mark.parametrize("end", ["closed", "killed"])
+async def test_host_that_has_ended_leaves_no_request_unanswered(
+    end: str, open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(request_server, "TAKE_SECONDS", 3_600)
+    async with two_hosts(open_engine) as (owner, run, other):
+        host, first = other.engine._core.host, owner.engine._core.host
+        assert host is not None
+        assert first is not None
+        # Its sender has ended without waiting for the receipt.
+        await host.writer.submit(
+            lambda tx: requests.add(
+                tx.connection,
+                host=first.host_id,
+                run_id=run.run_id,
+                action=Action.STEER,
+                arguments={"envelope": message("walnut").model_dump(mode="json")},
+                sender="process 1",
+                at=0,
+            )
+        )
+        if end == "closed":
+            await open_engine.close(owner.engine)
+        else:
+            first._lock.release()
+            await other.engine.recover()
+
+        ((_, _, arguments, receipt),) = stored_requests(other.engine)
+        assert arguments is None
+        assert "the host is gone" in receipt
+
+
 async def test_message_to_a_host_that_is_gone_waits_here(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
     async with two_hosts(open_engine) as (owner, run, other):
         assert owner.engine._core.host is not None

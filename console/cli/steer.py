@@ -55,19 +55,19 @@ async def _steer(options: argparse.Namespace) -> int:
 
 async def _change_queue(engine: "Engine", run_id: str, options: argparse.Namespace) -> "Receipt":
     """Carry out the command through the run's host. Returns the receipt of the message."""
-    item_id = options.edit or options.withdraw
-    if item_id is not None:
-        await _receipt_of(engine, run_id, item_id)
-    if options.withdraw is not None:
-        await engine.queue.withdraw(item_id)
-    elif options.edit is not None:
-        await engine.queue.edit(item_id, options.text)
+    named: str | None = options.edit or options.withdraw
+    if named is None:
+        ticket = await engine.runs.steer(run_id, options.text)
+        return await _receipt_of(engine, run_id, ticket.item_id)
+    await _receipt_of(engine, run_id, named)  # raises if the run has no such message
+    if options.edit is not None:
+        await engine.queue.edit(named, options.text)
     else:
-        item_id = (await engine.runs.steer(run_id, options.text)).item_id
-    return await _receipt_of(engine, run_id, item_id)
+        await engine.queue.withdraw(named)
+    return await _receipt_of(engine, run_id, named)
 
 
-async def _receipt_of(engine: "Engine", run_id: str, item_id: str) -> "Receipt":
+async def _receipt_of(engine: "Engine", run_id: str, item_id: str | None) -> "Receipt":
     receipts = (await engine.queue.receipts(run_id)).receipts
     found = next((receipt for receipt in receipts if receipt.id == item_id), None)
     if found is None:

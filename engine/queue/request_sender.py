@@ -106,23 +106,29 @@ class RequestSender:
         while True:
             try:
                 version, found = await self._database.fetch_if_changed(requests.find_query(request_id), version)
+                if found is not None and (not found or found[0].answered_at is not None):
+                    return found[0].receipt or {} if found else error_receipt(host_gone(run_id))
+                if time() - checked_at >= CHECK_SECONDS:
+                    checked_at = time()
+                    await self._check_host(request_id, host, run_id, is_late=time() >= give_up_at)
+            except HostSilent:
+                raise
             except StoreError:
+                # The database cannot be read now. The request may be carried out, so its sender goes on waiting.
                 if time() >= give_up_at:
                     raise
-                found = None  # the request may be carried out, so its sender goes on waiting
-            if found is not None and (not found or found[0].answered_at is not None):
-                return found[0].receipt or {} if found else error_receipt(host_gone(run_id))
-            if time() - checked_at >= CHECK_SECONDS:
-                checked_at = time()
-                process = await self._database.read(lambda conn: hosts.process_of(conn, host))
-                if process is None:
-                    await self._write(partial(settle_requests, host_id=host, at=self._clock.now()))
-                elif time() >= give_up_at and await self._write(lambda tx: self._withdraw(tx, request_id)):
-                    raise HostSilent(
-                        f"process {process}, which hosts {run_words(run_id)}, has not answered for "
-                        f"{ANSWER_SECONDS:g} s. Nothing was changed. Try again, or end that process."
-                    )
             await asyncio.sleep(ANSWER_POLL_SECONDS)
+
+    async def _check_host(self, request_id: int, host: str, run_id: str | None, *, is_late: bool) -> None:
+        """Settle the requests of a host that has died. Raises HostSilent if a living one is late and has not begun."""
+        process = await self._database.read(lambda conn: hosts.process_of(conn, host))
+        if process is None:
+            await self._write(partial(settle_requests, host_id=host, at=self._clock.now()))
+        elif is_late and await self._write(lambda tx: self._withdraw(tx, request_id)):
+            raise HostSilent(
+                f"process {process}, which hosts {run_words(run_id)}, has not answered for {ANSWER_SECONDS:g} s. "
+                "Nothing was changed. Try again, or end that process."
+            )
 
     async def _withdraw_added(self, adding: "asyncio.Future[int]") -> None:
         with suppress(StoreError):  # it could not be added, or the host answers it

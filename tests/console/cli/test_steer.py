@@ -181,7 +181,6 @@ def read_outcomes(process: Any) -> list[dict[str, Any]]:
     return outcomes
 
 
-@pytest.mark.timing
 @pytest.mark.parametrize("killed", ["the owner", "the other console"])
 def test_every_message_has_one_fate_if_two_consoles_and_a_command_steer_one_run(killed: str, trackside: Trackside):
     runner = trackside.write("pulls.py", PULLS)

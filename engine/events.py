@@ -112,6 +112,8 @@ class EndReason(StrEnum):
     STORAGE_FAILED = "storage.failed"
     HOST_FAILED = "host.failed"
     HOST_RESTARTED = "host_restarted"
+    STALE = "stale"
+    """Nothing executed the run any more, and it was closed on request."""
 
 
 class DropReason(StrEnum):

@@ -1,27 +1,36 @@
 """A process that hosts runs: its lock, writer and runtime, and recovery from dead hosts."""
 
 import asyncio
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from engine.access.server import CallServer
 from engine.access.services import Services
 from engine.clock import Clock, Ids
-from engine.events import EntryKind, Hub, Source, Status
+from engine.events import LIVE_STATUSES, EndReason, EntryKind, Hub, Source, Status
+from engine.intake.envelope import EventEnvelope
+from engine.intake.errors import IntakeError
+from engine.project.config import ConfigError
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
 from engine.queue.decided_elsewhere import fail_decided_elsewhere
-from engine.queue.dispatch import Dispatcher
+from engine.queue.dispatch import Dispatcher, Offer, SlotElsewhere
 from engine.queue.leftovers import Resend, drop_leftovers, drop_pending
+from engine.queue.request_sender import RequestSender
+from engine.queue.request_server import RequestedActions, RequestServer
+from engine.queue.requests import settle_requests
 from engine.queue.ticket import Ticket
 from engine.queue.user_edits import QueueEditor
 from engine.run.live import LiveRun, StopReason
 from engine.run.orchestrator import Orchestrator, RunEnd, close_run
 from engine.run.run_order import RunOrder
+from engine.runners.errors import RunnersError
 from engine.runtimes.runtime import Runtime
-from engine.store import entries, hosts, queue, runs
+from engine.store import entries, hosts, queue, requests, runs
 from engine.store.batch import Transaction
 from engine.store.database import Database
-from engine.store.errors import EntryRefused, StoreError
+from engine.store.errors import CannotSteer, EntryRefused, HostGone, HostSilent, QueueFull, StoreError
 from engine.store.hosts import HostLock
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
@@ -44,12 +53,19 @@ def recover(tx: Transaction, host_id: str, *, now: int) -> list[str]:
         close_run(tx, run.run_id, RunEnd(Status.FAILED, data), drop_leftovers, at=now)
         closed.append(run.run_id)
     drop_pending(tx, host_id, HOST_RESTARTED, at=now)
+    settle_requests(tx, host_id, at=now)
     hosts.delete_dead(tx.connection, host_id)
     return closed
 
 
 POLL_SECONDS: Final = 0.4
-"""How often the host checks for stop requests and entries of other processes. A stop must take less than 0.5 s."""
+"""How often the host checks for decisions and entries of other processes."""
+ACTIVITY_US: Final = 1_000_000
+"""The activity of live runs is written at most once in this time, in microseconds."""
+KEPT_RECEIPTS_US: Final = 3_600_000_000
+"""How long the receipt of a request is kept if its sender has ended without reading it, in microseconds."""
+PrepareMessage = Callable[[EventEnvelope, LiveRun], RunOrder]
+"""Prepares a message for the agent of a live run."""
 
 
 class Host:
@@ -62,11 +78,13 @@ class Host:
         hub: Hub,
         clock: Clock,
         ids: Ids,
+        prepare_message: PrepareMessage,
         *,
         is_only: bool = False,
     ) -> None:
         """`is_only`: refuse to host beside another process, and the other way round."""
         self._database = database
+        self._prepare_message = prepare_message
         self._runtime = runtime
         self._hub = hub
         self._clock = clock
@@ -86,20 +104,68 @@ class Host:
         self.queue_editor = QueueEditor(
             self.writer, self.dispatcher, claimed, live, self._read_item, self.host_id, clock, ids
         )
-        self._poll_task: asyncio.Task[None] | None = None
+        self.sender = RequestSender(database, self.writer.submit, clock)
+        self._request_server = RequestServer(
+            database,
+            self.writer,
+            RequestedActions(self, self.queue_editor),
+            self.host_id,
+            clock,
+            lambda: bool(self.orchestrator.live),
+            self._note_error,
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+        self._activity_written_at: int | None = None
+        self._written_activity: dict[str, int] = {}
+        """By run id, the activity of live runs that is in the database."""
 
     async def start(self) -> list[str]:
         """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
-        self._poll_task = asyncio.ensure_future(self._poll())
+        self._tasks = [asyncio.ensure_future(self._poll()), asyncio.ensure_future(self._request_server.serve())]
         return recovered
 
     async def submit(
-        self, order: RunOrder, *, after: bool = False, continues: bool = False, resend: Resend | None = None
+        self,
+        order: RunOrder,
+        *,
+        after: bool = False,
+        continues: bool = False,
+        resend: Resend | None = None,
+        ask_elsewhere: bool = False,
     ) -> Ticket:
-        """Accept an event: for the run in progress, or as a new run that starts when its slot is free."""
+        """Accept an event: for the run in progress, or as a new run that starts when its slot is free.
+
+        With `ask_elsewhere`, a message is also offered to a run in progress of another process. If that run cannot
+        claim it, the message waits here for the slot, and its ticket has the reason.
+        """
         await self.orchestrator.write_pending_ends()
-        return await self.dispatcher.accept(order, after=after, continues=continues, resend=resend)
+        accept = partial(self.dispatcher.accept, order, continues=continues, resend=resend)
+        try:
+            return await accept(Offer(after=after, ask_elsewhere=ask_elsewhere and order.raw_data is None))
+        except SlotElsewhere as taken:
+            run = taken.run
+        try:
+            return await self.sender.steer(run, order.envelope, runner_id=order.binding.runner_id, resend=resend)
+        except (CannotSteer, QueueFull, HostGone, HostSilent) as refused:
+            return await accept(Offer(not_claimed_reason=str(refused)))
+
+    async def steer(
+        self, run_id: str, envelope: EventEnvelope, *, runner_id: str | None = None, resend: Resend | None = None
+    ) -> Ticket:
+        """Offer a message to a run of this process. Raises CannotSteer, and records nothing, if it cannot claim it."""
+        live = self.orchestrator.live.get(run_id)
+        if live is None:
+            raise CannotSteer(f"run {run_id} has ended; only a run in progress can receive a message.")
+        if live.order.slot is None:
+            raise CannotSteer(f"run {run_id} has no session; only a run of a session can receive a message.")
+        if runner_id not in (None, live.order.binding.runner_id):
+            raise CannotSteer(f"the run in progress uses another runner ({live.order.binding.runner_id})")
+        try:
+            order = self._prepare_message(envelope, live)
+        except (ConfigError, IntakeError, RunnersError) as error:
+            raise CannotSteer(str(error)) from error
+        return await self.dispatcher.accept(order, Offer(only_to=run_id), resend=resend)
 
     async def wait_for_end(self, run_id: str) -> None:
         """Return when a run of this process has ended; at once if the run is not in progress here."""
@@ -108,9 +174,26 @@ class Host:
             await asyncio.shield(task)
 
     async def cancel(self, run_id: str) -> None:
-        """Record the request to stop a run, and stop it if this process hosts it."""
-        await self.writer.submit(lambda tx: runs.request_cancel(tx.connection, run_id, at=self._clock.now()))
-        self._stop(run_id)
+        """Record the request to stop a run, and stop it. A run of another process is stopped by its host."""
+        run = await self.writer.submit(lambda tx: self._request_cancel(tx, run_id))
+        if run.host == self.host_id:
+            self._stop(run_id)
+        else:
+            await self.sender.stop(run)
+
+    async def close_stale(self, max_idle_seconds: float) -> list[RunRow]:
+        """Close the runs of this host that were idle for so long and that nothing executes. Returns these runs.
+
+        Such a run was recorded from outside and not finalized, or its runner ended while its end could not be written.
+        """
+        if not max_idle_seconds >= 1:
+            raise StoreError("max_idle_seconds must be at least 1: a run that is about to start is not stale.")
+        idle_since = self._clock.now() - int(max_idle_seconds * 1_000_000)
+        live = await self._database.read(lambda conn: runs.live_of_host(conn, self.host_id))
+        is_executed = self.dispatcher.run_task
+        stale = [run.run_id for run in live if run.active_at <= idle_since and is_executed(run.run_id) is None]
+        await self.orchestrator.write_pending_ends()  # these runs end as they should have
+        return await self.writer.submit(lambda tx: self._close_stale(tx, stale, max_idle_seconds))
 
     def reload_code(self) -> None:
         """Make new runs load their code again."""
@@ -130,8 +213,8 @@ class Host:
 
     async def close(self) -> None:
         """Stop the runs, drop the queued messages, end all child processes and release the lock."""
-        if self._poll_task is not None:
-            self._poll_task.cancel()
+        for task in self._tasks:
+            task.cancel()
         self.dispatcher.close()
         self.orchestrator.close()
         await self.dispatcher.wait_idle()
@@ -146,7 +229,9 @@ class Host:
         self._lock.release()
 
     def _register(self, tx: Transaction) -> list[str]:
-        hosts.register(tx.connection, self.host_id, self._lock, started_at=self._clock.now(), version=VERSION)
+        now = self._clock.now()
+        hosts.register(tx.connection, self.host_id, self._lock, started_at=now, version=VERSION)
+        requests.remove_answered(tx.connection, before=now - KEPT_RECEIPTS_US)
         closed = self._recover(tx)
         hosts.require_place(tx.connection, self.host_id)
         return closed
@@ -159,10 +244,34 @@ class Host:
         return closed
 
     def _unregister(self, tx: Transaction) -> None:
-        drop_pending(tx, self.host_id, "host_closed", at=self._clock.now())
+        now = self._clock.now()
+        drop_pending(tx, self.host_id, "host_closed", at=now)
+        settle_requests(tx, self.host_id, at=now)
         # If the end of a run could not be written, the host stays registered, so that the next host recovers the run.
         if not runs.live_of_host(tx.connection, self.host_id):
             hosts.unregister(tx.connection, self.host_id)
+
+    def _request_cancel(self, tx: Transaction, run_id: str) -> RunRow:
+        run = runs.get(tx.connection, run_id)
+        if run.host != self.host_id and run.status in LIVE_STATUSES:
+            return run  # its host records the request
+        return runs.request_cancel(tx.connection, run_id, at=self._clock.now())
+
+    def _close_stale(self, tx: Transaction, run_ids: list[str], idle_seconds: float) -> list[RunRow]:
+        now = self._clock.now()
+        for run_id in run_ids:
+            if runs.is_live(tx.connection, run_id):
+                data = {
+                    "status": Status.FAILED,
+                    "reason": EndReason.STALE,
+                    "error": f"nothing executed the run, and it had no activity for {idle_seconds:g} s",
+                    "retryable": True,
+                }
+                close_run(tx, run_id, RunEnd(Status.FAILED, data), drop_leftovers, at=now)
+        return [runs.get(tx.connection, run_id) for run_id in run_ids]
+
+    def _note_error(self, error: StoreError) -> None:
+        self.last_error = error
 
     def _handle_error(self, error: StoreError) -> None:
         """Stop all runs if the database cannot be written: their entries are neither stored nor announced."""
@@ -198,12 +307,28 @@ class Host:
         asyncio.get_running_loop().call_soon(stop)
         return row
 
+    def _write_activity(self) -> None:
+        """Write when the live runs were last active: one operation for all runs, at most once a second."""
+        now = self._clock.monotonic()
+        if self._activity_written_at is not None and now - self._activity_written_at < ACTIVITY_US:
+            return
+        active = {
+            run_id: live.last_activity_at
+            for run_id, live in self.orchestrator.live.items()
+            if live.last_activity_at is not None
+        }
+        changed = {run_id: at for run_id, at in active.items() if self._written_activity.get(run_id) != at}
+        if changed:
+            self._written_activity, self._activity_written_at = active, now
+            self.writer.submit(lambda tx: runs.note_activity(tx.connection, changed)).add_done_callback(_forget_error)
+
     async def _poll(self) -> None:
-        """Check for stop requests of this host's runs, and for decisions and entries that other processes wrote."""
+        """Write the activity of runs, and check for stop requests, decisions and entries that other processes wrote."""
         last = 0
         while True:
             await asyncio.sleep(POLL_SECONDS)
             await self.orchestrator.write_pending_ends()
+            self._write_activity()
             is_idle = not self.orchestrator.live and not self._hub.has_subscribers
             if is_idle and not self.dispatcher.pending:
                 continue
@@ -219,3 +344,9 @@ class Host:
             if newest != last:
                 last = newest
                 self._hub.notify()
+
+
+def _forget_error(future: "asyncio.Future[None]") -> None:
+    """A failed write reaches every live run through the writer's own failure; nobody waits for this one."""
+    if not future.cancelled():
+        future.exception()

@@ -55,6 +55,7 @@ typed = [
     ["schema"],
     ["keys"],
     ["prune", "--older-than", "30d", "--yes", *database],
+    ["steer", "last", "hello", *database],
     ["stop", "last", *database],
     ["backup", "copy.db", *database],
 ]
@@ -263,7 +264,7 @@ def test_no_command_loads_textual(tmp_path: Path):
     modules, (codes, left_out) = loaded(COMMANDS, str(tmp_path / "trackside.db"), cwd=tmp_path)
 
     assert left_out == []
-    assert {name for name, code in codes.items() if code} == {"stop"}, "the run is over, so that one is refused"
+    assert {name for name, code in codes.items() if code} == {"steer", "stop"}, "the run is over, so these are refused"
     assert modules >= HEAVY, "they were carried out"
     assert modules & SCREEN == set()
 

@@ -23,7 +23,7 @@ from console.cli.options import add_database, add_json
 from console.cli.terminal import standard_output
 from console.model.text.safe import one_line
 from console.model.text.sentence import as_sentence
-from console.model.text.units import number, short_runner, size
+from console.model.text.units import duration, number, short_runner, size
 from engine.api import (
     VERSION,
     AgentConfig,
@@ -219,12 +219,18 @@ def _check_database(path: Path) -> Iterator[Finding]:
     yield from _check_permissions(health)
     for host in health.hosts:
         runs = number(host.live_runs, "run") + " in progress"
+        if host.is_alive and host.last_activity_at is not None:
+            runs += f", last activity {duration(health.examined_at - host.last_activity_at)} ago"
         if host.is_alive:
             text = f"process {host.pid} also uses this database ({runs}, trackside {host.version})"
             yield Finding("Database", Severity.OK, text)
         else:
             text = f"process {host.pid} is gone and left {runs}."
             yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes every run that is left.")
+    for run in health.idle_runs:
+        text = f"{run.run_id} has had no activity for {duration(health.examined_at - run.active_at)}."
+        fix = f"Stop it: trackside stop {run.run_id}. If no process executes it any more: trackside stop --stale"
+        yield Finding("Database", Severity.WARNING, text, fix)
 
 
 def _check_permissions(health: DatabaseHealth) -> Iterator[Finding]:

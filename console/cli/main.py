@@ -19,6 +19,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "runs": "list runs, newest first",
     "show": "print a past run",
     "receipts": "list the steering messages of a run, and what became of each",
+    "steer": "send a message to a run in progress, also one of another process",
     "stop": "stop a run, also one of another process",
     "sessions": "list, show, create, fork, change and delete sessions",
     "transcript": "print the messages of a session",
@@ -36,7 +37,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 RESERVED: Final = frozenset(
     {"attach", "compare", "export", "fork", "import", "kb", "lint", "migrate", "models"}
-    | {"play", "prepare", "replay", "save", "steer", "test", "tools"}
+    | {"play", "prepare", "replay", "save", "test", "tools"}
 )
 """Names of commands of later versions. They never open a file, so that no name changes its meaning."""
 

@@ -43,10 +43,12 @@ async def _receipts(options: argparse.Namespace) -> int:
         steering = await engine.queue.receipts(run.run_id)
         now = engine.now()
     if options.jsonl:
-        records = (json.dumps(_record(one), ensure_ascii=False, separators=(",", ":")) for one in steering.receipts)
+        records = (
+            json.dumps(receipt_record(one), ensure_ascii=False, separators=(",", ":")) for one in steering.receipts
+        )
         out.write_lines(list(records))
     elif options.json:
-        print_json(out, [_record(one) for one in steering.receipts])
+        print_json(out, [receipt_record(one) for one in steering.receipts])
     else:
         if steering.receipts:
             out.write(table([_row(one, out, now) for one in steering.receipts], out, whole=True))
@@ -56,7 +58,8 @@ async def _receipts(options: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _record(receipt: "Receipt") -> dict[str, Any]:
+def receipt_record(receipt: "Receipt") -> dict[str, Any]:
+    """Return a receipt as a dict for JSON, with its latency in milliseconds."""
     from console.cli.json_output import record
 
     fields = record(receipt)

@@ -211,17 +211,18 @@ class ActiveSession:
     ) -> "Ticket":
         """Send a message with files, given by their paths; or resend a dropped message, given by its item id.
 
+        A run in progress of another process is steered too. If it cannot receive the message, the message waits here.
         Raises SessionDeleted if the message `continues` a session that another process has deleted.
         """
         whole = text.encode(errors="replace").decode()  # half a surrogate pair cannot be stored
         if dropped is not None:
-            return await self.engine.queue.resend(dropped, to.options, text=whole, after=after)
+            return await self.engine.queue.resend(dropped, to.options, text=whole, after=after, ask_elsewhere=True)
         attached = {
             path: self._held_files.pop(path, None) or await self.engine.runs.attach(Path(path)) for path in files
         }
         try:
             order = self._prepare(whole, to, [*attached.values()])
-            return await self.engine.runs.submit(order, after=after, continues=continues)
+            return await self.engine.runs.submit(order, after=after, continues=continues, ask_elsewhere=True)
         except Exception:
             self._held_files |= attached
             raise
@@ -241,7 +242,7 @@ class ActiveSession:
     async def submit(self, envelope: "EventEnvelope", *, continues: bool = False) -> "Ticket":
         """Send a composed event. Raises SessionDeleted if it `continues` a session that another process has deleted."""
         order = self.engine.runs.prepare(envelope, self._run_options())
-        return await self.engine.runs.submit(order, continues=continues)
+        return await self.engine.runs.submit(order, continues=continues, ask_elsewhere=True)
 
     async def run_again(self, run_id: str) -> "Ticket":
         """Send the input of a run again, as a new event of this session."""

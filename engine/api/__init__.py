@@ -2,7 +2,7 @@
 
 from engine.api.engine import Engine, default_database, project_database, saved_settings_in
 from engine.api.past_event import PastEvent
-from engine.api.runs import StoppedRun
+from engine.api.runs import STALE_SECONDS, StoppedRun
 from engine.events import NOTHING_CHOSEN, Entry, EntryHead, Expected, Fate, Mode, PauseStage, Status, Subscription
 from engine.intake.attachments import AttachmentProblem, read_attachment
 from engine.intake.compose import DraftProblem, EventDraft, draft_of
@@ -43,7 +43,10 @@ from engine.store.errors import (
     AlreadyDecided,
     AlreadyFinal,
     BreakpointError,
+    CannotSteer,
     EventTaken,
+    HostGone,
+    HostSilent,
     NotFound,
     OwnedByOtherHost,
     SessionDeleted,
@@ -70,6 +73,7 @@ __all__ = [
     "INPUT_GLIMPSE",
     "LOCAL_ACTOR",
     "NOTHING_CHOSEN",
+    "STALE_SECONDS",
     "VERSION",
     "AgentConfig",
     "AlreadyDecided",
@@ -80,6 +84,7 @@ __all__ = [
     "Breakpoint",
     "BreakpointError",
     "BreakpointLocation",
+    "CannotSteer",
     "Choices",
     "Clause",
     "CodeChange",
@@ -107,6 +112,8 @@ __all__ = [
     "Grants",
     "Hit",
     "Hits",
+    "HostGone",
+    "HostSilent",
     "HostStatus",
     "IntakeError",
     "InvalidAgent",

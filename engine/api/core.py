@@ -10,9 +10,12 @@ from sqlalchemy import Connection
 from engine.clock import Clock, Ids
 from engine.events import EXECUTED_ELSEWHERE, LIVE_STATUSES, Hub
 from engine.host import Host
+from engine.intake.envelope import EventEnvelope
 from engine.project.workspace import Workspace
+from engine.queue.request_sender import RequestSender
 from engine.run.live import LiveRun
-from engine.run.prepare import RunOptions
+from engine.run.prepare import RunOptions, prepare
+from engine.run.run_order import RunOrder
 from engine.store import entries, runs, transcript
 from engine.store.async_reader import Query
 from engine.store.batch import Transaction
@@ -36,6 +39,7 @@ class EngineCore:
         self.hub = Hub(lambda row, limit: database.fetch(entries.since_query(row, limit)))
         self.host: Host | None = None
         """None in an engine that was opened to read."""
+        self._reader_requests = RequestSender(database, self.edit, clock)
         self._reader_edits: tuple[Database, Writer] | None = None
 
     @property
@@ -70,6 +74,19 @@ class EngineCore:
             )
             self._reader_edits = writable, writer
         return await self._reader_edits[1].submit(operation)
+
+    @property
+    def requests(self) -> RequestSender:
+        """Sends requests to the hosts of other processes."""
+        return self._reader_requests if self.host is None else self.host.sender
+
+    def prepare_message(self, envelope: EventEnvelope, live: LiveRun) -> RunOrder:
+        """Prepare a message of another process for the agent of a run in progress."""
+        order = live.order
+        kept = {runs.KEPT: order.uses_kept_settings}
+        return prepare(
+            self.workspace, envelope, self.same_runner(order.binding.agent_id, order.binding.runner_id, kept)
+        )
 
     def require_host(self) -> Host:
         """The host of this process; raises StoreError if the database was opened to read."""

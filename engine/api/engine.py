@@ -152,6 +152,7 @@ class Engine:
                     core.hub,
                     clock,
                     core.ids,
+                    core.prepare_message,
                     is_only=state == "memory",
                 )
                 engine.recovered_runs = await core.host.start()

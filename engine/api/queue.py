@@ -1,6 +1,9 @@
 """Queued messages: what waits for a run in progress or for its end."""
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from engine.api.core import EngineCore
 from engine.events import Mode
@@ -8,15 +11,18 @@ from engine.intake.envelope import copy_with_new_ids
 from engine.queue.items import current_envelope
 from engine.queue.leftovers import Resend, resend_withdrawn
 from engine.queue.receipts import SteeringReport, read_steering_report
+from engine.queue.requests import Action
 from engine.queue.ticket import Ticket
+from engine.queue.user_edits import QueueEditor
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.store import queue
+from engine.store.errors import OwnedByOtherHost
 from engine.store.queue import QueueItem
 
 
 class QueueApi:
-    """List, change, withdraw and resend queued messages."""
+    """List, change, withdraw and resend queued messages, also those that wait in another process."""
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -30,48 +36,56 @@ class QueueApi:
 
     async def edit(self, item_id: str, text: str) -> QueueItem:
         """Replace the text of a queued message."""
-        return await self._core.require_host().queue_editor.edit(item_id, text)
+        return await self._change(Action.EDIT, QueueEditor.edit, item_id, text=text)
 
     async def move(self, item_id: str, before: str | None = None) -> QueueItem:
         """Move a queued message before another, or to the end."""
-        return await self._core.require_host().queue_editor.move(item_id, before)
+        return await self._change(Action.MOVE, QueueEditor.move, item_id, before=before)
 
     async def pause(self, item_id: str) -> QueueItem:
         """Keep a queued message back until it is resumed."""
-        return await self._core.require_host().queue_editor.pause(item_id)
+        return await self._change(Action.PAUSE_MESSAGE, QueueEditor.pause, item_id)
 
     async def resume(self, item_id: str) -> QueueItem:
-        return await self._core.require_host().queue_editor.resume(item_id)
+        return await self._change(Action.RESUME_MESSAGE, QueueEditor.resume, item_id)
 
     async def withdraw(self, item_id: str) -> QueueItem:
         """Withdraw a queued message, so that it is never delivered."""
-        return await self._core.require_host().queue_editor.withdraw(item_id)
+        return await self._change(Action.WITHDRAW, QueueEditor.withdraw, item_id)
 
     async def set_mode(self, item_id: str, mode: Mode) -> QueueItem:
         """Offer a queued message to the run in progress (`steer`), or start a run with it afterwards (`after`)."""
-        return await self._core.require_host().queue_editor.set_mode(item_id, mode)
+        return await self._change(Action.SET_MODE, QueueEditor.set_mode, item_id, mode=mode)
 
     async def dismiss(self, item_id: str) -> QueueItem:
         """Take a dropped message off the list of messages that can be sent again."""
         return await self._core.require_host().queue_editor.dismiss(item_id)
 
     async def resend(
-        self, item_id: str, options: RunOptions | None = None, *, text: str | None = None, after: bool = False
+        self,
+        item_id: str,
+        options: RunOptions | None = None,
+        *,
+        text: str | None = None,
+        after: bool = False,
+        ask_elsewhere: bool = False,
     ) -> Ticket:
-        """Send a dropped or withdrawn message as a new message to the same runner, with another text if given."""
+        """Send a dropped or withdrawn message as a new message to the same runner, with another text if given.
+
+        `ask_elsewhere` has the meaning that it has for `engine.runs.submit`.
+        """
         item = await self._core.read(lambda conn: queue.get(conn, item_id))
         item = item if text is None else replace(item, text=text)
-        return await self._core.require_host().submit(
-            self._new_order(item, options), after=after, resend=Resend(item_id)
-        )
+        order, resend = self._new_order(item, options), Resend(item_id)
+        host = self._core.require_host()
+        return await host.submit(order, after=after, resend=resend, ask_elsewhere=ask_elsewhere)
 
     async def restore(self, item_id: str) -> Ticket:
         """Undo a withdrawal: queue the same message again, in its former mode and place."""
         item = await self._core.read(lambda conn: queue.get(conn, item_id))
         resend = resend_withdrawn(item)
-        return await self._core.require_host().submit(
-            self._new_order(item), after=item.mode == Mode.AFTER, resend=resend
-        )
+        order, is_after = self._new_order(item), item.mode == Mode.AFTER
+        return await self._core.require_host().submit(order, after=is_after, resend=resend, ask_elsewhere=True)
 
     async def list_resendable(self, conversation_id: str, *, withdrawn_since: int, limit: int = 100) -> list[QueueItem]:
         """The newest messages that were dropped, or withdrawn since a time, and neither resent nor dismissed.
@@ -85,6 +99,18 @@ class QueueApi:
     async def list(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
         """Messages that are queued, in their order."""
         return await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+
+    async def _change(
+        self, action: Action, change: Callable[..., Awaitable[QueueItem]], item_id: str, **arguments: Any
+    ) -> QueueItem:
+        """Change a message here, or ask the process that it is queued in to change it."""
+        core = self._core
+        if core.host is not None:
+            with suppress(OwnedByOtherHost):
+                return await change(core.host.queue_editor, item_id, **arguments)
+        item = await core.read(lambda conn: queue.editable(conn, item_id))
+        await core.requests.send(action, item.host, item.run_id, {"item_id": item_id, **arguments})
+        return await core.read(lambda conn: queue.get(conn, item_id))
 
     def _new_order(self, item: QueueItem, options: RunOptions | None = None) -> RunOrder:
         """The message of an item as a new event, prepared for the same runner unless `options` names another."""

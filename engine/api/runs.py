@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from engine.api.core import EngineCore
 from engine.api.past_event import PastEvent, past_event
 from engine.events import FINAL_STATUSES, Entry, Fate, Mode, Status
 from engine.intake.attachments import read_attachment
 from engine.intake.compose import EventDraft, compose
-from engine.intake.envelope import EventEnvelope, copy_with_new_ids
+from engine.intake.envelope import EventEnvelope, copy_with_new_ids, message
 from engine.protocol.content import Attachment
+from engine.queue.requests import Action
 from engine.queue.ticket import Ticket
 from engine.run.breakpoints import Pause
 from engine.run.external_run import ExternalExecution, as_external
@@ -19,9 +22,15 @@ from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.store import entries, hosts, queue, runs
 from engine.store.entries import EntryHead
-from engine.store.errors import AlreadyFinal, EventTaken, OwnedByOtherHost, StoreError
+from engine.store.errors import AlreadyFinal, CannotSteer, EventTaken, HostGone, OwnedByOtherHost, StoreError
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
+
+END_POLL_SECONDS: Final = 0.05
+"""How often to look for the end of a run of another process."""
+STALE_SECONDS: Final = 3_600
+"""After this time without activity a run counts as stale, if nothing executes it."""
+MAX_STALE_RUNS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +69,33 @@ class RunsApi:
         *,
         after: bool = False,
         continues: bool = False,
+        ask_elsewhere: bool = False,
     ) -> Ticket:
         """Accept one event: as a run, as a message for the run in progress, or as a run that starts after it.
 
         `after` keeps the event out of the run in progress. A repeated event id returns its first run.
         `continues` says that the session is stored: raises SessionDeleted, and records nothing, if it is not any more.
+        `ask_elsewhere` offers a message also to a run in progress of another process.
         """
         order = event if isinstance(event, RunOrder) else self.prepare(event, options)
-        return await self._core.require_host().submit(order, after=after, continues=continues)
+        host = self._core.require_host()
+        return await host.submit(order, after=after, continues=continues, ask_elsewhere=ask_elsewhere)
+
+    async def steer(self, name: str, text: str) -> Ticket:
+        """Send a message to a run in progress, whichever process hosts it.
+
+        Raises CannotSteer, and records nothing, if the run cannot receive it; HostGone if its process has ended.
+        """
+        core, run = self._core, await self.get(name)
+        if run.status in FINAL_STATUSES:
+            raise CannotSteer(f"run {run.run_id} is {run.status}; only a run in progress can receive a message.")
+        place = {"bot_id": run.bot_id, "workspace_id": run.workspace_id}
+        envelope = message(
+            core.ids.new("evt"), text, conversation_id=run.conversation_id, thread_id=run.thread_id
+        ).model_copy(update=place)
+        if core.host is not None and run.host == core.host.host_id:
+            return await core.host.steer(run.run_id, envelope)
+        return await core.requests.steer(run, envelope)
 
     async def run_again(self, name: str, options: RunOptions | None = None) -> Ticket:
         """Submit the input of a run as a new event, to the same runner unless `options` names another."""
@@ -180,20 +208,50 @@ class RunsApi:
         await self._core.require_host().dispatcher.wait_idle()
 
     async def cancel(self, run_id: str) -> None:
-        """Request that a run stops, whichever process hosts it."""
+        """Request that a run stops, whichever process hosts it. Raises HostGone if that process has ended."""
         if self._core.host is not None:
             await self._core.host.cancel(run_id)
         else:
-            now = self._core.now()
-            await self._core.edit(lambda tx: runs.request_cancel(tx.connection, run_id, at=now))
+            run = await self.get(run_id)
+            runs.check_stoppable(run)
+            await self._core.requests.stop(run)
 
     async def stop(self, run_id: str) -> StoppedRun:
-        """Cancel a run of this process and wait for its end. Returns its undelivered steering messages."""
+        """Cancel a run and wait for its end, whichever process hosts it. Returns its undelivered steering messages."""
         await self.cancel(run_id)
-        run = await self.wait_for_end(run_id)
+        if self._core.host is not None:
+            await self._core.host.wait_for_end(run_id)
+        run = await self._wait_for_stored_end(run_id)
         items = await self._core.read(lambda conn: queue.of_run(conn, run_id))
         dropped = (item for item in items if item.mode == Mode.STEER and item.fate == Fate.DROPPED)
         return StoppedRun(run, tuple(dropped))
+
+    async def _wait_for_stored_end(self, run_id: str) -> RunRow:
+        """The run once its end is stored, or as it is if its host has ended."""
+        run = await self.get(run_id)
+        while run.status not in FINAL_STATUSES and await self.has_host(run):
+            await asyncio.sleep(END_POLL_SECONDS)
+            run = await self.get(run_id)
+        return run
+
+    async def close_stale(self, max_idle_seconds: float = STALE_SECONDS) -> list[RunRow]:
+        """Close live runs without activity for so long that nothing executes any more. Returns the closed runs.
+
+        Such a run was recorded from outside and not finalized, or its runner ended while the disk refused its end. Each
+        host of the database closes its own. A run that is running or paused is never closed; runs of a dead host are
+        closed by the next host that opens the database.
+        """
+        core, closed = self._core, list[str]()
+        idle_since = core.now() - int(max_idle_seconds * 1_000_000)
+        idle = await core.read(lambda conn: runs.page(conn, idle_since=idle_since, limit=MAX_STALE_RUNS))
+        for host_id in dict.fromkeys(run.host for run in idle):
+            if core.host is not None and host_id == core.host.host_id:
+                closed += [run.run_id for run in await core.host.close_stale(max_idle_seconds)]
+                continue
+            with suppress(HostGone):
+                arguments = {"max_idle_seconds": max_idle_seconds}
+                closed += (await core.requests.send(Action.CLOSE_STALE, host_id, None, arguments))["closed"]
+        return [await self.get(run_id) for run_id in closed]
 
     # A paused run
 
@@ -227,7 +285,8 @@ class RunsApi:
 
     async def has_host(self, run: RunRow) -> bool:
         """Whether the process that hosts a run is alive; if not, the next host to open closes the run."""
-        return run.host not in await self._core.read(hosts.dead_hosts)
+        host = run.host
+        return host is not None and await self._core.read(lambda conn: hosts.process_of(conn, host)) is not None
 
     async def entries(self, run_id: str, *, after: int = 0) -> AsyncIterator[Entry]:
         """A run's whole journal, read page by page."""
@@ -282,8 +341,12 @@ class RunsApi:
         status: str | None = None,
         conversation_id: str | None = None,
         runner_id: str | None = None,
+        idle_since: int | None = None,
     ) -> list[RunRow]:
-        """Runs before a run id, newest first; or the runs next after one, oldest first."""
+        """Runs before a run id, newest first; or the runs next after one, oldest first.
+
+        With `idle_since`, a time in microseconds, only live runs without a result or call after that time.
+        """
         return await self._core.read(
             lambda conn: runs.page(
                 conn,
@@ -293,5 +356,6 @@ class RunsApi:
                 status=status,
                 conversation_id=conversation_id,
                 runner_id=runner_id,
+                idle_since=idle_since,
             )
         )

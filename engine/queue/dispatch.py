@@ -25,8 +25,9 @@ from engine.run.run_start import user_line_id
 from engine.run.store_event import write_user_line
 from engine.store import event_log, queue, runs, sessions
 from engine.store.batch import Transaction
-from engine.store.errors import NotFound, SessionDeleted, SlotTaken, StoreError
+from engine.store.errors import CannotSteer, NotFound, SessionDeleted, SlotTaken, StoreError
 from engine.store.queue import QueueItem
+from engine.store.runs import RunRow
 from engine.store.writer import Writer
 
 SLOT_POLL_SECONDS: Final = 0.25
@@ -45,7 +46,7 @@ class _Acceptance(Enum):
     REPEATED = auto()
     """The event id was accepted before."""
     REFUSED = auto()
-    """It repeats an item that cannot be sent again."""
+    """It repeats an item that cannot be sent again, or the only run that may claim it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,20 @@ class _Accepted:
     """Why the event was refused."""
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Which run in progress may claim a message: by default that of this process in the message's slot."""
+
+    after: bool = False
+    """None may: the message waits for the end of the run."""
+    only_to: str | None = None
+    """Only this run may. If it cannot, CannotSteer is raised, and the message is not queued."""
+    ask_elsewhere: bool = False
+    """A run of another process may. SlotElsewhere is raised, and nothing recorded, so that its host can be asked."""
+    not_claimed_reason: str | None = None
+    """Why the run of another process, which was asked already, does not claim the message."""
+
+
 @dataclass(slots=True)
 class _SlotState:
     """A slot while it is in use."""
@@ -72,6 +87,14 @@ class _SlotState:
     """Starts the next pending event as soon as the slot is free."""
     fill_again: bool = False
     """Whether the queue of the slot changed while `filling` was running."""
+
+
+class SlotElsewhere(Exception):
+    """Raised if a run of another process occupies the slot of a message, and may be asked to claim it."""
+
+    def __init__(self, run: RunRow) -> None:
+        super().__init__(run.run_id)
+        self.run = run
 
 
 class Dispatcher:
@@ -97,15 +120,20 @@ class Dispatcher:
         """
 
     async def accept(
-        self, order: RunOrder, *, after: bool = False, continues: bool = False, resend: Resend | None = None
+        self,
+        order: RunOrder,
+        offer: Offer | None = None,
+        *,
+        continues: bool = False,
+        resend: Resend | None = None,
     ) -> Ticket:
         """Record the event and start its run, or queue it. An accepted event cannot be lost.
 
-        `after` keeps a message out of the run in progress; `resend` names the item that this event repeats. An event
-        that `continues` a session is refused if the session is not stored.
+        `offer` says which run in progress may claim it; `resend` names the item that this event repeats. An event that
+        `continues` a session is refused if the session is not stored.
         """
         # In a task of its own: if the sender is cancelled, a recorded run must still be started.
-        accepting = asyncio.ensure_future(self._accept(order, after, continues, resend))
+        accepting = asyncio.ensure_future(self._accept(order, offer or Offer(), continues, resend))
         self._accepting.add(accepting)
         accepting.add_done_callback(self._accepting.discard)
         return await asyncio.shield(accepting)
@@ -144,13 +172,18 @@ class Dispatcher:
 
     # Accepting an event
 
-    async def _accept(self, order: RunOrder, after: bool, continues: bool, resend: Resend | None) -> Ticket:
+    async def _accept(self, order: RunOrder, offer: Offer, continues: bool, resend: Resend | None) -> Ticket:
         async with self._locked_slot(order.slot) as state:
             ticket = Ticket(order.envelope.event_id, asyncio.get_running_loop().create_future())
-            item = self._new_item(order, Mode.AFTER if after else Mode.SLOT)
+            item = self._new_item(order, Mode.AFTER if offer.after else Mode.SLOT)
             if resend is not None:
                 item = replace(item, place=resend.place, fate=resend.fate)
-            claim, reason = await self._offer(order, item, None if after or state is None else state.run)
+            run = None if offer.after or state is None else state.run
+            if offer.only_to is not None and (run is None or run.order.run_id != offer.only_to):
+                raise CannotSteer("the run has ended")
+            claim, reason = await self._offer(order, item, run)
+            if offer.only_to is not None and claim is None:
+                raise CannotSteer(reason or "the run cannot receive messages")
             event = self.pending[item.item_id] = PendingEvent(order, ticket)
             if claim is not None:
                 self._claimed.add(claim.run_id, item.item_id, event)
@@ -163,6 +196,7 @@ class Dispatcher:
                         item=item,
                         claim=claim,
                         reason=reason,
+                        offer=offer,
                         continues=continues,
                         resend=resend,
                         now=self._clock.now(),
@@ -215,6 +249,7 @@ class Dispatcher:
         item: QueueItem,
         claim: Claim | None,
         reason: str | None,
+        offer: Offer,
         continues: bool,
         resend: Resend | None,
         now: int,
@@ -224,7 +259,7 @@ class Dispatcher:
         known = event_log.seen(conn, envelope.event_id)
         error: StoreError | None = None
         if known is None and resend is not None:
-            error = _mark_resent(conn, resend.item_id, envelope.event_id)
+            error = _why_not_resent(conn, resend.item_id)
         elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):
             error = SessionDeleted(f"Session {envelope.conversation_id} was deleted.")
         elif known is None and order.is_external:
@@ -235,27 +270,47 @@ class Dispatcher:
             if known is None:
                 return _Accepted(_Acceptance.REFUSED, error=error)
             return _Accepted(_Acceptance.REPEATED, run_id=_run_of_event(conn, known))
+        accepted = self._place(tx, order, replace(item, created_at=now), claim, reason, offer, now)
+        if resend is not None and accepted.acceptance is not _Acceptance.REFUSED:
+            queue.mark_sent_again(conn, resend.item_id, envelope.event_id)
+        return accepted
+
+    def _place(
+        self,
+        tx: Transaction,
+        order: RunOrder,
+        item: QueueItem,
+        claim: Claim | None,
+        reason: str | None,
+        offer: Offer,
+        now: int,
+    ) -> _Accepted:
+        """Inside the writer: claim a new event, create its run or queue it."""
+        envelope, conn = order.envelope, tx.connection
         if envelope.conversation_id is not None:
             user = envelope.actor.actor_id if envelope.actor else None
             text = order.secret_mask.cover_words(envelope.input.to_text())
             title = text.strip().partition("\n")[0][:80] or envelope.event_type
             sessions.ensure(conn, envelope.conversation_id, at=now, user_id=user, title=title)
             sessions.touch(conn, envelope.conversation_id, at=now)
-        item = replace(item, created_at=now)
         if claim is not None:
             reason = claim.decide(tx, order, item, event_row(order, None, now), now)
             if reason is None:
                 return _Accepted(_Acceptance.CLAIMED)
+            if offer.only_to is not None:
+                return _Accepted(_Acceptance.REFUSED, error=CannotSteer(reason))
         is_paused = item.fate == Fate.PAUSED  # a paused message does not start even if the slot is free
         if not is_paused and self._create_run(tx, order, now):
             event_log.append(conn, event_row(order, order.run_id, now))
             _write_user_line(tx, order, now)
             return _Accepted(_Acceptance.STARTED)
-        event_log.append(conn, event_row(order, None, now))
         holder = runs.holder(conn, envelope.conversation_id, envelope.thread_id)
         run_id = holder.run_id if holder else None
         if holder is not None and holder.host != self._host and item.mode == Mode.SLOT:
-            reason = "the run in progress belongs to another process"
+            reason = offer.not_claimed_reason or "the run in progress belongs to another process"
+            if offer.ask_elsewhere and envelope.is_message and claim is None:
+                raise SlotElsewhere(holder)  # undoes this operation
+        event_log.append(conn, event_row(order, None, now))
         queue.add(conn, replace(item, reason=reason, run_id=run_id))
         return _Accepted(_Acceptance.QUEUED, run_id, reason)
 
@@ -427,10 +482,10 @@ def _write_user_line(tx: Transaction, order: RunOrder, now: int) -> None:
     write_user_line(tx, order.envelope, order.secret_mask, run_id=order.run_id, line_id=line_id, at=now)
 
 
-def _mark_resent(conn: Connection, item_id: str, event_id: str) -> StoreError | None:
-    """Mark an item as sent again. Returns the error if it cannot be."""
+def _why_not_resent(conn: Connection, item_id: str) -> StoreError | None:
+    """Return why an item cannot be sent again; None if it can."""
     try:
-        queue.mark_sent_again(conn, item_id, event_id)
+        queue.check_resendable(conn, item_id)
     except StoreError as error:
         return error
     return None

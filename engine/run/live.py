@@ -88,6 +88,8 @@ class LiveRun:
 
         From then on others may write into the journal of this run.
         """
+        self.last_activity_at: int | None = None
+        """The time of the last result or call, in microseconds."""
         self.pulls = 0
         self.last_pull_at: int | None = None
         self.started_at: int | None = None
@@ -199,6 +201,7 @@ class LiveRun:
                 raise
         self.record_burst()
         self._check_journal_limit()
+        self.last_activity_at = self._clock.now()
         return await self._calls.answer(self, action, data)
 
     # Called by the host
@@ -319,7 +322,7 @@ class LiveRun:
         self._writer.append(self._entry(checked))
 
     def _entry(self, checked: CheckedResult) -> Entry:
-        return self.recorder.entry(
+        entry = self.recorder.entry(
             Source.RUNNER,
             checked.kind,
             checked.data,
@@ -328,6 +331,8 @@ class LiveRun:
             reason=checked.reason,
             sequence=checked.sequence,
         )
+        self.last_activity_at = entry.at
+        return entry
 
     def _apply_delta(self, checked: CheckedResult) -> None:
         chunk = checked.data["chunk"]

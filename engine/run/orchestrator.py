@@ -55,6 +55,8 @@ class RunEnd:
     usage: dict[str, int | float] | None = None
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     secret_mask: SecretMask = field(default_factory=SecretMask)
+    last_activity_at: int | None = None
+    """The time of the last result or call, if this process executed the run."""
 
     @property
     def reason(self) -> str:
@@ -245,7 +247,8 @@ class Orchestrator:
         mask = order.secret_mask
         data = mask.cover_value(verdict.data(live.usage))
         pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
-        end = RunEnd(verdict.status, data, mask.cover_value(live.usage) or None, {"steering": pulls}, mask)
+        usage = mask.cover_value(live.usage) or None
+        end = RunEnd(verdict.status, data, usage, {"steering": pulls}, mask, live.last_activity_at)
         return close_run(tx, order.run_id, end, self._drop_leftovers, at=now)
 
 
@@ -267,7 +270,16 @@ def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLef
 
     for dropped in drop_leftovers(tx, runs.get(conn, run_id), end, at=at):
         record(EntryKind.STEERING_DROPPED, dropped)
-    run = runs.finish(conn, run_id, end.status, at=at, reason=end.reason, usage=end.usage, metadata=metadata)
+    run = runs.finish(
+        conn,
+        run_id,
+        end.status,
+        at=at,
+        reason=end.reason,
+        usage=end.usage,
+        metadata=metadata,
+        last_activity_at=end.last_activity_at,
+    )
     event_log.append(
         conn,
         EventRow(

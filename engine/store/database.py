@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Final, Literal, TypeVar, cast
 
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
@@ -67,6 +68,7 @@ class Database:
         )
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="facts-reader")
         self._async_reader = AsyncReader(path, self._connect_to_read)
+        self._opening_sign = Lock()
         self._sign: sqlite3.Connection | None = None
         """A connection only for `PRAGMA data_version`, whose value is specific to one connection."""
         self._memory_state: MemoryState | None = None
@@ -147,8 +149,29 @@ class Database:
 
     def _version(self) -> int:
         try:
-            self._sign = self._sign or self._connect_to_read()
-            return int(self._sign.execute(f"PRAGMA {self._schema}.data_version").fetchone()[0])
+            return int(self._sign_connection().execute(f"PRAGMA {self._schema}.data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def _sign_connection(self) -> sqlite3.Connection:
+        with self._opening_sign:
+            if self._sign is None:
+                self._sign = self._connect_to_read()
+            return self._sign
+
+    async def fetch_if_changed(self, query: Query[T], since: int) -> tuple[int, T | None]:
+        """Return the version, and the result of a query if any process has written since that version.
+
+        For polling: one call of a thread, and only `PRAGMA data_version` is read if nothing was written.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._fetch_if_changed, query, since)
+
+    def _fetch_if_changed(self, query: Query[T], since: int) -> tuple[int, T | None]:
+        version = self._version()
+        if version == since:
+            return version, None
+        try:
+            return version, query.build(self._sign_connection().execute(query.statement, query.parameters).fetchall())
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 

@@ -130,6 +130,14 @@ class OwnedByOtherHost(StoreError):
     """Raised if the run or message belongs to another process, which alone may change it."""
 
 
+class HostGone(StoreError):
+    """Raised if the process that hosts a run or message has ended, so that nobody can carry out a request."""
+
+
+class HostSilent(StoreError):
+    """Raised if the process that hosts a run is alive and did not take a request. The request was withdrawn."""
+
+
 class ArtifactTaken(StoreError):
     """Raised if the artifact id exists already."""
 

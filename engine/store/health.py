@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import Connection, func, select
 
+from engine.clock import SystemClock
 from engine.events import LIVE_STATUSES
-from engine.store import hosts, tables
+from engine.store import hosts, runs, tables
 from engine.store.database import Database
 from engine.store.errors import StoreError
 from engine.store.private_files import files_beside, open_to_others, sqlite_files
+from engine.store.runs import RunRow
+
+IDLE_US: Final = 3_600_000_000
+"""A run in progress without activity for so long is reported, in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,8 @@ class HostStatus:
     version: str
     is_alive: bool
     live_runs: int
+    last_activity_at: int | None = None
+    """When one of its live runs was last active, in microseconds; None if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,10 @@ class DatabaseHealth:
     faults: tuple[str, ...] = ()
     """Reasons why the database cannot be used; each says what to do."""
     hosts: tuple[HostStatus, ...] = ()
+    idle_runs: tuple[RunRow, ...] = ()
+    """Runs in progress without a result or call for an hour, newest first; at most 100."""
+    examined_at: int = 0
+    """In microseconds since 1970."""
     wide_files: tuple[Path, ...] = ()
     """Files of the database that other users may read or write."""
     wide_folder: Path | None = None
@@ -57,6 +69,7 @@ def examine(path: Path, *, data_folder: Path | None = None) -> DatabaseHealth:
 
 
 def _examine_content(path: Path) -> DatabaseHealth:
+    now = SystemClock().now()
     size = sum(file.stat().st_size for file in sqlite_files(path) if file.exists())
     try:
         database = Database.open(path, write=False)
@@ -65,8 +78,9 @@ def _examine_content(path: Path) -> DatabaseHealth:
     try:
         faults = database.integrity()
         seen = database.read_now(hosts_seen) if not faults else []
+        idle = database.read_now(lambda conn: runs.page(conn, idle_since=now - IDLE_US)) if not faults else []
     except StoreError as error:
-        faults, seen = [str(error)], []
+        faults, seen, idle = [str(error)], [], []
     finally:
         database.close()
     return DatabaseHealth(
@@ -76,6 +90,8 @@ def _examine_content(path: Path) -> DatabaseHealth:
         schema=tables.SCHEMA_VERSION,
         faults=tuple(faults),
         hosts=tuple(seen),
+        idle_runs=tuple(idle),
+        examined_at=now,
     )
 
 
@@ -83,14 +99,11 @@ def hosts_seen(conn: Connection) -> list[HostStatus]:
     """Return the registered hosts, each with whether its lock is held."""
     dead = set(hosts.dead_hosts(conn))
     table = tables.hosts
-    live = (
-        select(func.count())
-        .select_from(tables.runs)
-        .where(tables.runs.c.host == table.c.host_id, tables.runs.c.status.in_(LIVE_STATUSES))
-        .scalar_subquery()
-    )
-    found = conn.execute(select(table.c.host_id, table.c.pid, table.c.version, live).order_by(table.c.started_at))
+    is_live = (tables.runs.c.host == table.c.host_id, tables.runs.c.status.in_(LIVE_STATUSES))
+    live = select(func.count()).select_from(tables.runs).where(*is_live).scalar_subquery()
+    active = select(func.max(runs.ACTIVE_AT)).where(*is_live).scalar_subquery()
+    query = select(table.c.host_id, table.c.pid, table.c.version, live, active).order_by(table.c.started_at)
     return [
-        HostStatus(host_id, pid, version, is_alive=host_id not in dead, live_runs=count)
-        for host_id, pid, version, count in found
+        HostStatus(host_id, pid, version, is_alive=host_id not in dead, live_runs=count, last_activity_at=at)
+        for host_id, pid, version, count, at in conn.execute(query)
     ]

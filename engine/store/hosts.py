@@ -104,6 +104,13 @@ def dead_hosts(conn: Connection) -> list[str]:
     return [host_id for host_id, name in conn.execute(query) if _is_free(folder / name)]
 
 
+def process_of(conn: Connection, host_id: str) -> int | None:
+    """Return the process id of a host that is alive; None if it is gone."""
+    query = select(hosts.c.pid, hosts.c.lock_file).where(hosts.c.host_id == host_id)
+    row = conn.execute(query).first()
+    return None if row is None or _is_free(_folder(conn) / row.lock_file) else row.pid
+
+
 def delete_dead(conn: Connection, host_id: str) -> None:
     """Delete the row and the lock file of a dead host, after its runs were closed."""
     name = conn.execute(select(hosts.c.lock_file).where(hosts.c.host_id == host_id)).scalar()

@@ -207,6 +207,12 @@ def of_event(conn: Connection, event_id: str, conversation_id: str | None) -> Qu
 
 def mark_sent_again(conn: Connection, item_id: str, event_id: str) -> None:
     """Record the event that sends a dropped or withdrawn message again. Raises AlreadyDecided the second time."""
+    item = check_resendable(conn, item_id)
+    save(conn, replace(item, metadata={**item.metadata, SENT_AGAIN: event_id}))
+
+
+def check_resendable(conn: Connection, item_id: str) -> QueueItem:
+    """Return an item that can be sent again. Raises AlreadyDecided if it cannot."""
     item = get(conn, item_id)
     if item.fate not in (Fate.DROPPED, Fate.WITHDRAWN):
         raise AlreadyDecided(
@@ -214,7 +220,7 @@ def mark_sent_again(conn: Connection, item_id: str, event_id: str) -> None:
         )
     if SENT_AGAIN in item.metadata:
         raise AlreadyDecided(f"message {item_id} was sent again already, as event {item.metadata[SENT_AGAIN]}.")
-    save(conn, replace(item, metadata={**item.metadata, SENT_AGAIN: event_id}))
+    return item
 
 
 def dismiss(conn: Connection, item_id: str, *, at: int) -> QueueItem:

@@ -25,6 +25,8 @@ KEPT: Final = "kept"
 """Key in the metadata of a run or message: the user's stored settings apply."""
 EXTERNAL: Final = "external"
 """Key in the metadata of a run: its runner is executed elsewhere, so it has no child process here."""
+ACTIVE_AT: Final = func.coalesce(runs.c.last_activity_at, runs.c.started_at, runs.c.created_at)
+"""The time since which a live run is idle, as `RunRow.active_at`."""
 
 
 NEXT: Final[Mapping[Status, frozenset[Status]]] = {
@@ -38,6 +40,7 @@ _IS_CANCELLED: Final = "SELECT 1 FROM runs WHERE run_id = ? AND cancel_requested
 _CANCEL_REQUESTED: Final = (
     f"SELECT run_id FROM runs WHERE host = ? AND status IN ({_LIVE}) AND cancel_requested_at IS NOT NULL"  # noqa: S608
 )
+_NOTE_ACTIVITY: Final = f"UPDATE runs SET last_activity_at = ? WHERE run_id = ? AND status IN ({_LIVE})"  # noqa: S608
 _LAST_USED: Final = """
 SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), (
     SELECT max(created_at) FROM (
@@ -72,6 +75,13 @@ class RunRow:
     usage: Mapping[str, Any] | None = None
     authorization: Mapping[str, Any] | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    last_activity_at: int | None = None
+    """The time of the last result or call. While the run is live it is written at most once a second."""
+
+    @property
+    def active_at(self) -> int:
+        """The time since which a live run is idle."""
+        return self.last_activity_at or self.started_at or self.created_at
 
 
 def advance(run: RunRow, to: Status) -> RunRow:
@@ -111,6 +121,7 @@ def finish(
     reason: str | None = None,
     usage: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    last_activity_at: int | None = None,
 ) -> RunRow:
     """End a run. Ending it with the same status again merges usage and metadata; another status raises AlreadyFinal."""
     run = get(conn, run_id)
@@ -124,18 +135,29 @@ def finish(
             status_reason=run.status_reason or reason,
             usage=merged(run.usage, usage) if run.usage is not None or usage is not None else None,
             metadata=merged(run.metadata, metadata),
+            last_activity_at=last_activity_at or run.last_activity_at,
         ),
     )
+
+
+def note_activity(conn: Connection, active: Mapping[str, int]) -> None:
+    """Write the time of the last result or call of live runs, given by their ids."""
+    driver_of(conn).executemany(_NOTE_ACTIVITY, [(at, run_id) for run_id, at in active.items()])
 
 
 def request_cancel(conn: Connection, run_id: str, *, at: int) -> RunRow:
     """Record the request to stop a run; the run's own host stops it. A second request does not change the time."""
     run = get(conn, run_id)
-    if run.status in FINAL_STATUSES:
-        raise AlreadyFinal(f"run {run_id} is {run.status} already; there is nothing to stop.")
+    check_stoppable(run)
     if run.cancel_requested_at is not None:
         return run
     return _save(conn, replace(run, cancel_requested_at=at, updated_at=at))
+
+
+def check_stoppable(run: RunRow) -> None:
+    """Raise AlreadyFinal if the run has ended."""
+    if run.status in FINAL_STATUSES:
+        raise AlreadyFinal(f"run {run.run_id} is {run.status} already; there is nothing to stop.")
 
 
 def get(conn: Connection, run_id: str) -> RunRow:
@@ -181,8 +203,12 @@ def page(
     status: str | None = None,
     conversation_id: str | None = None,
     runner_id: str | None = None,
+    idle_since: int | None = None,
 ) -> list[RunRow]:
-    """Return runs, newest first; `before` is a run id. With `after`, return the runs that follow it, oldest first."""
+    """Return runs, newest first; `before` is a run id. With `after`, return the runs that follow it, oldest first.
+
+    With `idle_since`, return only live runs without a result or call after that time.
+    """
     order = (runs.c.created_at, runs.c.run_id)
     query = select(runs).order_by(*(order if after is not None else (column.desc() for column in order))).limit(limit)
     for column, wanted in (
@@ -192,6 +218,8 @@ def page(
     ):
         if wanted is not None:
             query = query.where(column == wanted)
+    if idle_since is not None:
+        query = query.where(runs.c.status.in_(LIVE_STATUSES), idle_since >= ACTIVE_AT)
     if before is not None:
         query = query.where(tuple_(*order) < select(*order).where(runs.c.run_id == before).scalar_subquery())
     if after is not None:

@@ -96,6 +96,7 @@ runs: Final = Table(
     Column("usage", Json),
     Column("authorization", Json),
     Column("metadata", Json, nullable=False),
+    *_stamps("last_activity_at"),
 )
 ONE_LIVE_RUN: Final = "one_live_run"
 _LIVE: Final = ", ".join(f"'{status}'" for status in sorted(LIVE_STATUSES))
@@ -121,6 +122,23 @@ hosts: Final = Table(
     _number("started_at"),
     *_needed("version"),
 )
+
+requests: Final = Table(
+    "requests",
+    metadata,
+    Column("request_id", Integer, primary_key=True),
+    *_needed("host"),
+    *_texts("run_id"),
+    *_needed("action"),
+    Column("arguments", Json),
+    *_needed("sender"),
+    _number("created_at"),
+    *_stamps("taken_at", "answered_at"),
+    Column("receipt", Json),
+    sqlite_autoincrement=True,
+)
+"""Requests of other processes to a host. A sender deletes its row when it has read the receipt."""
+Index("requests_host", requests.c.host, requests.c.answered_at)
 
 events: Final = Table(
     "events",

@@ -22,6 +22,7 @@ BENCHES: Final = {
     "many_runs": "two hundred runs at once: the longest stall of the loop, and their time",
     "cancel": "from a stop request to the run's recorded end, and the processes left behind",
     "steer": "from sending a message to a run in progress until the runner's pull returns it",
+    "steer_elsewhere": "the same from a second process, and a stop by a second process",
     "orphans": "from SIGKILL of the host until all its processes are gone",
     "access": "the gate's decision, and the round trip of a call from a child",
     "pages": "a deep page of a long journal against its first page",

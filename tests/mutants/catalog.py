@@ -33,6 +33,7 @@ AREAS: Final = (
     "sessions",
     "writer",
     "hosts",
+    "requests",
     "runtimes",
     "wire",
     "floods",

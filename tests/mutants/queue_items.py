@@ -131,7 +131,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/store/queue.py",
         "if SENT_AGAIN in item.metadata:",
-        "if item.metadata.get(SENT_AGAIN) == event_id:",
+        "if item.metadata.get(SENT_AGAIN) == item_id:",
         "a dropped message can be resent only once",
         f"{_LEFTOVERS}::test_a_message_is_resent_only_once",
     ),

@@ -49,7 +49,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/queue/dispatch.py",
-        "None if after or state is None else state.run",
+        "None if offer.after or state is None else state.run",
         "None if state is None else state.run",
         "a message for after the run is never claimed",
         f"{_CLAIMS}::test_a_message_for_after_the_run_is_never_claimed",

@@ -20,7 +20,7 @@ def needs_active_run(now: Situation) -> str | None:
     if now.is_external:
         return f"{as_sentence(EXECUTED_ELSEWHERE)}. It can be stopped, but not paused or steered."
     if now.is_elsewhere:
-        return "This run is in progress in another process. Control it there."
+        return "This run is in progress in another process. Pause, step and continue it there."
     if now.is_stopping:
         return "The run is being stopped."
     return None if now.is_running else NO_RUN
@@ -41,13 +41,13 @@ def why_not_pause(now: Situation) -> str | None:
 
 
 def why_not_stop(now: Situation) -> str | None:
-    return None if now.is_running or now.is_elsewhere else NO_RUN
+    return None if now.has_active_run else NO_RUN
 
 
 def why_not_run_again(now: Situation) -> str | None:
     if now.is_stopping:
         return "The run is being stopped. Run it again when it has ended."
-    if now.is_running or now.is_elsewhere:
+    if now.has_active_run:
         return f"A run is in progress. {key_of('app.stop')} stops it."
     return None if now.can_run_again else "There is nothing to run again. Send a message first."
 
@@ -105,7 +105,7 @@ def send_label(now: Situation) -> str:
     """Label of enter in the prompt."""
     if now.is_editing and not now.is_resend:
         return "save"
-    if not (now.is_running or now.is_elsewhere):
+    if not now.has_active_run:
         return "send again" if now.is_resend else "send"
     return "queue" if effective_mode(now, now.mode) == Mode.AFTER else "steer"
 

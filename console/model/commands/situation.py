@@ -61,3 +61,8 @@ class Situation:
     """A full screen lies over the panes."""
     back: str = "back"
     """Footer label of esc on that full screen."""
+
+    @property
+    def has_active_run(self) -> bool:
+        """Whether the run shown is in progress, in this process or in another one."""
+        return self.is_running or self.is_elsewhere

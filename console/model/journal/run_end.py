@@ -17,6 +17,7 @@ _FAILURE_CAUSES: Final[Mapping[str, str]] = {
     EndReason.JOURNAL_FULL: "the journal of the run is full",
     EndReason.STORAGE_FAILED: "the database could not be written",
     EndReason.HOST_FAILED: "the host failed",
+    EndReason.STALE: "it was left open",
 }
 _RUN_ENDS: Final[Mapping[str, str]] = {
     DropReason.COMPLETED: "run completed",

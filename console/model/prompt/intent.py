@@ -23,7 +23,7 @@ class Title(NamedTuple):
 
 def effective_mode(now: Situation, chosen: str) -> str:
     """The mode in which a message is sent: `AFTER` if the run cannot be steered, else the mode that the user chose."""
-    cannot_steer = now.is_external or now.is_elsewhere or now.is_stopping or (now.is_running and now.cannot_steer)
+    cannot_steer = now.is_external or now.is_stopping or (now.has_active_run and now.cannot_steer)
     return Mode.AFTER if cannot_steer else chosen
 
 
@@ -39,9 +39,7 @@ def title_of(
         return Title("after ▸ sent when the run has stopped", "after ▸ stopping")
     if now.is_external:
         return Title(f"after ▸ sent when the run ends: {EXECUTED_ELSEWHERE}", "after ▸ executed elsewhere")
-    if now.is_elsewhere:
-        return Title("after ▸ sent when the run in another process ends", "after ▸ other process")
-    if now.is_running:
+    if now.has_active_run:
         return _title_during_run(now, mode, turn)
     name = one_line(runner, 80)
     if now.trouble:
@@ -53,7 +51,7 @@ def title_of(
 
 def placeholder_of(now: Situation, mode: str) -> str:
     """The placeholder of an empty prompt."""
-    if not (now.is_running or now.is_elsewhere):
+    if not now.has_active_run:
         return "Type a message"
     if effective_mode(now, mode) == Mode.AFTER:
         return "Type a message for after the run"
@@ -66,9 +64,7 @@ def why_mode_is_fixed(now: Situation) -> str | None:
         return "The run is being stopped. Messages are sent when it has ended."
     if now.is_external:
         return f"Messages wait for the end of the run: {EXECUTED_ELSEWHERE}"
-    if now.is_elsewhere:
-        return "The run is in another process. Messages are sent when it has ended."
-    if not now.is_running:
+    if not now.has_active_run:
         return "No run in progress. Messages are sent at once."
     return None if now.cannot_steer is None else f"Messages wait for the end of the run: {one_line(now.cannot_steer)}"
 

@@ -152,6 +152,7 @@ def _row_data(row: RunRow) -> dict[str, Any]:
         "started_at": epoch_seconds(row.started_at),
         "finished_at": epoch_seconds(row.finished_at),
         "updated_at": epoch_seconds(row.updated_at),
+        "last_activity_at": epoch_seconds(row.last_activity_at),
         "deadline_at": exact_epoch_seconds(row.deadline_at),
         "cancel_requested_at": epoch_seconds(row.cancel_requested_at),
         "usage": row.usage,

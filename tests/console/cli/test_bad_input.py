@@ -138,7 +138,7 @@ def test_unknown_command_is_refused(trackside: Trackside):
     file = trackside.write("mine.py", "")
 
     assert trackside.error("dance") == (
-        "No command and no file called 'dance'. Commands: run, record, runs, show, receipts, stop, sessions, "
+        "No command and no file called 'dance'. Commands: run, record, runs, show, receipts, steer, stop, sessions, "
         "transcript, search, state, artifacts, doctor, new, schema, keys, prune, backup."
     )
     no_terminal = "The console needs a terminal. `trackside run` works without one."
@@ -160,7 +160,7 @@ def test_command_wins_over_a_folder_of_its_name_and_its_error_names_the_path(tra
     (trackside.folder / "stop").mkdir()
     trackside.write("runs", "")
 
-    required = "The following arguments are required: RUN. See `trackside stop --help`."
+    required = "Name one RUN, or use --stale without one. See `trackside stop --help`."
     assert trackside.error("stop") == f"{required} 'stop' is a command; to open the folder: trackside ./stop"
     assert trackside.error("runs", "x") == (
         "Unrecognized arguments: x. See `trackside --help`. 'runs' is a command; to open the file: trackside ./runs"

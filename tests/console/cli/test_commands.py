@@ -1,6 +1,7 @@
 """`runs`, `doctor`, `schema`, `prune`, `--help` and `--version`."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -141,7 +142,8 @@ def test_doctor_lists_other_processes_on_the_database(trackside: Trackside):
     host.communicate()
     after = trackside("doctor")
 
-    assert f"  ✓ process {host.pid} also uses this database (1 run in progress, trackside {VERSION})" in while_it_lives
+    uses = rf"  ✓ process {host.pid} also uses this database \(1 run in progress, last activity .+ ago, "
+    assert re.search(uses + rf"trackside {VERSION}\)", while_it_lives)
     assert (
         f"  ! process {host.pid} is gone and left 1 run in progress. "
         "The next `trackside run` closes every run that is left." in after.stdout

@@ -101,8 +101,10 @@ def test_stop_of_a_run_whose_host_is_gone_says_how_it_is_closed(trackside: Track
     asked = trackside("stop", run_id)
     waited = trackside("stop", run_id, "--wait", "600")
 
-    gone = f"The process that hosted {run_id} is gone. The next `trackside run` on this database closes the run.\n"
-    assert (asked.returncode, asked.stdout) == (0, gone)
-    assert (waited.returncode, waited.stdout) == (1, gone)
+    gone = (
+        f"trackside: The host is gone: the process that hosted run {run_id} has ended. "
+        "The next `trackside run` or console on this database closes what it left.\n"
+    )
+    assert (asked.returncode, asked.stderr) == (waited.returncode, waited.stderr) == (1, gone)
     trackside("run", "--runner", "echo", "-m", "hi")
     assert json.loads(trackside("show", run_id, "--json").stdout)["status_reason"] == "host_restarted"

@@ -205,7 +205,7 @@ def test_footer_lists_keys_of_the_pane_first():
         (RUNNING, "enter", "steer"),
         (Situation(is_running=True, mode="after"), "enter", "queue"),
         (Situation(is_running=True, cannot_steer="no"), "enter", "queue"),
-        (Situation(is_elsewhere=True), "enter", "queue"),
+        (Situation(is_elsewhere=True), "enter", "steer"),
         (Situation(is_editing=True), "enter", "save"),
         (ENDED, "f5", "run again"),
         (RUNNING, "f6", "pause"),

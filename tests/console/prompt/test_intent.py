@@ -33,15 +33,12 @@ RUNNING = Situation(is_ready=True, is_running=True)
             "after ▸ this runner declares no steering",
         ),
         (
-            Situation(is_ready=True, is_elsewhere=True),
-            {},
-            "after ▸ sent when the run in another process ends",
-        ),
-        (
             Situation(is_ready=True, is_elsewhere=True, is_external=True),
             {},
             "after ▸ sent when the run ends: the run is executed elsewhere and only recorded here",
         ),
+        (Situation(is_ready=True, is_elsewhere=True), {}, "steer ▸ delivered at the next steering point"),
+        (Situation(is_ready=True, is_elsewhere=True), {"mode": "after"}, "after ▸ sent when the run ends"),
         (RUNNING, {"is_editing": True}, "editing a queued message ▸ enter saves · esc cancels"),
     ],
 )
@@ -60,7 +57,8 @@ def test_short_title_is_used_if_the_full_one_does_not_fit():
 def test_message_to_a_run_without_steering_waits_for_its_end():
     assert effective_mode(RUNNING, "steer") == "steer"
     assert effective_mode(replace(RUNNING, cannot_steer="no"), "steer") == "after"
-    assert effective_mode(Situation(is_elsewhere=True), "steer") == "after"
+    assert effective_mode(Situation(is_elsewhere=True), "steer") == "steer"
+    assert effective_mode(Situation(is_elsewhere=True, cannot_steer="no"), "steer") == "after"
     assert effective_mode(replace(RUNNING, is_external=True), "steer") == "after"
     assert effective_mode(replace(RUNNING, is_running=False, cannot_steer="no"), "steer") == "steer"
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from engine.api import Fate, Mode, RunOptions
+from engine.store import runs
 from engine.store.queue import QueueItem
 from tests.support.engines import (
     START,
@@ -206,11 +207,13 @@ async def test_nothing_is_claimed_after_a_stop_was_requested(steering: SteeringH
     assert (await wait_for_run(steering.engine, await ticket.started)).row.status == "completed"
 
 
-async def test_nothing_is_claimed_after_another_process_requested_a_stop(open_engine: Engines):
+async def test_nothing_is_claimed_after_a_stop_was_recorded(open_engine: Engines):
     steering = await open_steering(open_engine)
-    other = await open_engine(mode="read")
     run = await steering.start()
-    await other.runs.cancel(run.run_id)
+    host = steering.engine._core.host
+    assert host is not None
+    # The run itself has not noticed it yet.
+    await host.writer.submit(lambda tx: runs.request_cancel(tx.connection, run.run_id, at=1))
     ticket = await steering.send("too late")
 
     assert (ticket.claimed_by, ticket.not_claimed_reason) == (None, "the run is ending")

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine.api import Fate, Mode
-from engine.store.errors import OwnedByOtherHost
+from engine.api import AlreadyDecided, Fate, Mode
 from tests.support.engines import START, Engines, journal_of, wait_for_run
 from tests.support.faults.faults import other_process, read_line, write_line
 from tests.support.queue.steering import open_steering, queue_items
@@ -94,20 +93,19 @@ async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_
 async def test_host_in_another_process_changes_its_queued_messages_on_request(open_engine: Engines, tmp_path: Path):
     async with other_host(tmp_path) as (process, other):
         steering = await open_steering(open_engine)
-        before = queue_items(steering.engine)
-        for name in ("queued", "held", "after"):
-            item_id = other["items"][name]
-            changes = [
-                lambda item_id=item_id: steering.engine.queue.edit(item_id, "mine now"),
-                lambda item_id=item_id: steering.engine.queue.withdraw(item_id),
-                lambda item_id=item_id: steering.engine.queue.set_mode(item_id, Mode.AFTER),
-                lambda item_id=item_id: steering.engine.queue.set_mode(item_id, Mode.STEER),
-                lambda item_id=item_id: steering.engine.queue.move(item_id),
-            ]
-            for change in changes:
-                with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
-                    await change()
-        assert queue_items(steering.engine) == before
-        assert await steering.queued_texts() == ["pulled", TEXTS["queued"], "held", "after"]
+        queue, items = steering.engine.queue, other["items"]
+
+        await queue.edit(items["queued"], "edited from here")
+        await queue.set_mode(items["after"], Mode.STEER)
+        await queue.move(items["after"], items["queued"])
+        await queue.resume(items["held"])
+        await queue.withdraw(items["held"])
+
+        assert await steering.queued_texts() == ["pulled", "after", "edited from here"]
+        assert steering.engine.host_id not in {item.host for item in queue_items(steering.engine)}
+        with pytest.raises(AlreadyDecided, match="is pulled; it can no longer be changed"):
+            await queue.edit(items["pulled"], "too late")
+        write_line(process)
+        assert json.loads(await asyncio.to_thread(read_line, process)) == ["after", "edited from here"]
         process.stdin.close()
         await asyncio.to_thread(process.wait)

@@ -28,7 +28,7 @@ from engine.store import (
 )
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError, UpgradeInterrupted
-from engine.store.row_mapping import ConversationKey
+from engine.store.row_mapping import ConversationKey, values
 from tests.support.store_samples import find_texts, is_index_consistent, run_row, text_line
 
 CONVERSATION, OTHER = ConversationKey("talk"), ConversationKey("other")
@@ -47,6 +47,11 @@ def make_database(path: Path, revision: str, fill: Fill) -> None:
         command.upgrade(config, revision)
         fill(conn)
     engine.dispose()
+
+
+def add_run(conn: Connection) -> None:
+    """Add a run with the columns that every version has."""
+    conn.execute(insert(tables.runs).values(values(run_row("run_1", at=5), without="last_activity_at")))
 
 
 def add_lines(conn: Connection) -> None:
@@ -97,7 +102,7 @@ RENAMED: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 def add_old_words(conn: Connection) -> None:
     """A paused and steered run, in the words that were stored before revision 0004."""
-    runs.create(conn, run_row("run_1", at=5))
+    add_run(conn)
     for position, (source, kind, data) in enumerate(ENTRIES, start=1):
         conn.exec_driver_sql(
             "INSERT INTO journal (row, run_id, position, at, source, type, data, turn) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
@@ -226,7 +231,7 @@ def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Pa
 
 
 def test_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
-    make_database(path, "0002", lambda conn: runs.create(conn, run_row("run_1", at=5)))
+    make_database(path, "0002", add_run)
 
     with pytest.raises(DatabaseOlder, match="was written by an older Trackside"):
         Database.open(path, write=False)

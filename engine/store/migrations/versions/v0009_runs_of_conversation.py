@@ -5,7 +5,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0009"
-down_revision: Final = "0007"
+down_revision: Final = "0008"
 branch_labels: Final = None
 depends_on: Final = None
 

@@ -7,6 +7,7 @@ from engine.access.server import CallServer
 from engine.access.services import Services
 from engine.clock import Clock, Ids
 from engine.events import EntryKind, Hub, Source, Status
+from engine.log import get_log
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
 from engine.queue.decided_elsewhere import fail_decided_elsewhere
@@ -27,6 +28,7 @@ from engine.store.queue import QueueItem
 from engine.store.writer import Writer
 from engine.version import VERSION
 
+LOG: Final = get_log("host")
 HOST_RESTARTED: Final = FailureCode.HOST_RESTARTED.value
 
 
@@ -87,6 +89,7 @@ class Host:
     async def start(self) -> list[str]:
         """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
+        LOG.info("host %s opened %s; closed %d runs of dead hosts", self.host_id, self._database.path, len(recovered))
         self._poll_task = asyncio.ensure_future(self._poll())
         return recovered
 
@@ -140,6 +143,7 @@ class Host:
             self.last_error = error
         await self.writer.close()
         self._lock.release()
+        LOG.info("host %s closed", self.host_id)
 
     def _register(self, tx: Transaction) -> list[str]:
         hosts.register(tx.connection, self.host_id, self._lock, started_at=self._clock.now(), version=VERSION)
@@ -161,6 +165,7 @@ class Host:
     def _handle_error(self, error: StoreError) -> None:
         """Stop all runs if the database cannot be written: their entries are neither stored nor announced."""
         self.last_error = error
+        LOG.error("a write failed: %s", error)
         if isinstance(error, EntryRefused):
             return  # only one entry was refused; the disk is fine
         for live in self.orchestrator.live.values():

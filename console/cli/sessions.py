@@ -133,7 +133,8 @@ async def _rename(options: argparse.Namespace) -> int:
     if options.json:
         print_json(out, record(renamed))
     else:
-        out.line(f"{session} is now called {one_line(title)!r}." if title else f"{session} now has no title.")
+        named = f"is now called {one_line(renamed.title)!r}" if renamed.title else "now has no title"
+        out.line(f"{session} {named}.")
     return ExitCode.OK
 
 

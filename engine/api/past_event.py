@@ -41,7 +41,7 @@ def past_event(conn: Connection, name: str, *, now: int) -> PastEvent:
         event_id, conversation_id = event.event_id, event.conversation_id
     item = queue.of_event(conn, event_id, conversation_id)
     # A queued event is stored whole; for any other event only the context of its run is stored.
-    envelope = current_envelope(item) if item is not None else _from_context(conn, run, name)
+    envelope = current_envelope(queue.as_shown(item)) if item is not None else _from_context(conn, run, name)
     lost: list[str] = []
     if has_mark(envelope.model_dump_json()):
         lost.append("a secret is masked in the database; enter it again")

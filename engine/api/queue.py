@@ -1,22 +1,27 @@
 """Queued messages: what waits for a run in progress or for its end."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.api.core import EngineCore
 from engine.events import Mode
 from engine.intake.envelope import copy_with_new_ids
+from engine.journal.secret_mask import SecretMask, has_mark
 from engine.queue.items import current_envelope
 from engine.queue.leftovers import Resend, resend_withdrawn
 from engine.queue.receipts import SteeringReport, read_steering_report
 from engine.queue.ticket import Ticket
+from engine.run.masked_event import put_back_secrets
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.store import queue
+from engine.store.errors import CannotSteer
 from engine.store.queue import QueueItem
 
 
 class QueueApi:
-    """List, change, withdraw and resend queued messages."""
+    """List, change, withdraw and resend queued messages. Their secrets are masked when they are read."""
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -30,30 +35,30 @@ class QueueApi:
 
     async def edit(self, item_id: str, text: str) -> QueueItem:
         """Replace the text of a queued message."""
-        return await self._core.require_host().queue_editor.edit(item_id, text)
+        return queue.as_shown(await self._core.require_host().queue_editor.edit(item_id, text))
 
     async def move(self, item_id: str, before: str | None = None) -> QueueItem:
         """Move a queued message before another, or to the end."""
-        return await self._core.require_host().queue_editor.move(item_id, before)
+        return queue.as_shown(await self._core.require_host().queue_editor.move(item_id, before))
 
     async def pause(self, item_id: str) -> QueueItem:
         """Keep a queued message back until it is resumed."""
-        return await self._core.require_host().queue_editor.pause(item_id)
+        return queue.as_shown(await self._core.require_host().queue_editor.pause(item_id))
 
     async def resume(self, item_id: str) -> QueueItem:
-        return await self._core.require_host().queue_editor.resume(item_id)
+        return queue.as_shown(await self._core.require_host().queue_editor.resume(item_id))
 
     async def withdraw(self, item_id: str) -> QueueItem:
         """Withdraw a queued message, so that it is never delivered."""
-        return await self._core.require_host().queue_editor.withdraw(item_id)
+        return queue.as_shown(await self._core.require_host().queue_editor.withdraw(item_id))
 
     async def set_mode(self, item_id: str, mode: Mode) -> QueueItem:
         """Offer a queued message to the run in progress (`steer`), or start a run with it afterwards (`after`)."""
-        return await self._core.require_host().queue_editor.set_mode(item_id, mode)
+        return queue.as_shown(await self._core.require_host().queue_editor.set_mode(item_id, mode))
 
     async def dismiss(self, item_id: str) -> QueueItem:
         """Take a dropped message off the list of messages that can be sent again."""
-        return await self._core.require_host().queue_editor.dismiss(item_id)
+        return queue.as_shown(await self._core.require_host().queue_editor.dismiss(item_id))
 
     async def resend(
         self, item_id: str, options: RunOptions | None = None, *, text: str | None = None, after: bool = False
@@ -84,10 +89,25 @@ class QueueApi:
 
     async def list(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
         """Messages that are queued, in their order."""
-        return await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+        items = await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+        return [queue.as_shown(item) for item in items]
 
     def _new_order(self, item: QueueItem, options: RunOptions | None = None) -> RunOrder:
         """The message of an item as a new event, prepared for the same runner unless `options` names another."""
         core = self._core
         same = options or core.same_runner(item.metadata.get(queue.AGENT), item.runner_id, item.metadata)
-        return prepare(core.workspace, copy_with_new_ids(current_envelope(item), core.ids), same)
+        envelope = copy_with_new_ids(current_envelope(item), core.ids)
+        order = prepare(core.workspace, envelope, same)
+        if queue.IS_MASKED not in item.metadata:
+            return order
+        mask = _with_known(order.secret_mask, core.workspace.secrets)
+        whole = put_back_secrets(envelope, mask)
+        if has_mark(whole.model_dump_json()):
+            raise CannotSteer("The message contains a secret that is no longer known. Type the message again.")
+        return replace(prepare(core.workspace, whole, same), secret_mask=mask)
+
+
+def _with_known(mask: SecretMask, known: Mapping[str, str]) -> SecretMask:
+    """A mask that also has the secrets of earlier runs whose names are not ambiguous."""
+    counts = Counter([*mask.secrets.values(), *(name for value, name in known.items() if value not in mask.secrets)])
+    return SecretMask({**mask.secrets, **{value: name for value, name in known.items() if counts[name] == 1}})

@@ -10,7 +10,7 @@ from engine.store import sessions, transcript
 from engine.store.deletion import Deleted, delete_session
 from engine.store.errors import StoreError
 from engine.store.sessions import Session, SessionRow, Summary
-from engine.store.transcript import TranscriptLine
+from engine.store.transcript_line import TranscriptLine, as_shown
 
 
 class SessionsApi:
@@ -28,14 +28,17 @@ class SessionsApi:
         return await self._core.read(lambda conn: sessions.is_there(conn, session_id))
 
     async def rename(self, session_id: str, title: str | None) -> None:
-        await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, title))
+        shown = (await self._core.secret_mask()).cover_value(title)
+        await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, shown))
 
     async def set_metadata(self, session_id: str, metadata: Mapping[str, Any]) -> Session:
-        return await self._core.edit(lambda tx: sessions.set_metadata(tx.connection, session_id, metadata))
+        shown = (await self._core.secret_mask()).cover_value(dict(metadata))
+        return await self._core.edit(lambda tx: sessions.set_metadata(tx.connection, session_id, shown))
 
     async def spawn(self, parent_id: str, *, title: str | None = None) -> Session:
         """Create a child of a session, with an empty transcript."""
         child_id, now = self._core.ids.new("ses"), self._core.now()
+        title = (await self._core.secret_mask()).cover_value(title)
         return await self._core.edit(lambda tx: sessions.spawn(tx.connection, parent_id, child_id, at=now, title=title))
 
     async def fork(self, session_id: str, *, at: int | str | None = None, title: str | None = None) -> Session:
@@ -44,6 +47,7 @@ class SessionsApi:
         Without a line, the child gets everything on disk now; output of a live run that is not committed is left out.
         """
         child_id, now, numbers = self._core.ids.new("ses"), self._core.now(), count(1)
+        title = (await self._core.secret_mask()).cover_value(title)
         return await self._core.edit(
             lambda tx: sessions.fork(
                 tx.connection,
@@ -73,7 +77,8 @@ class SessionsApi:
     ) -> list[TranscriptLine]:
         """Lines of a conversation's main thread: newest first, or ascending after a line."""
         key = await self._core.conversation_key(conversation_id)
-        return await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
+        lines = await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
+        return [as_shown(line) for line in lines]
 
     async def browse(
         self,

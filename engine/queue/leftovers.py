@@ -8,7 +8,7 @@ from engine.clock import rfc3339
 from engine.events import EntryKind, Fate, Status
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.results import FailureCode
-from engine.queue.items import log_queue_event, masked_envelope, write_transcript_line
+from engine.queue.items import log_queue_event, write_transcript_line
 from engine.run.orchestrator import RunEnd
 from engine.store import queue
 from engine.store.batch import Transaction
@@ -31,8 +31,8 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
     """
     reason = drop_reason(end.status, end.reason)
     for item in queue.claimed(tx.connection, run.run_id, run.conversation_id):
+        write_transcript_line(tx, item, end.secret_mask, run_id=run.run_id, at=at)
         dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
-        write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)
         steering = {
             "status": Fate.DROPPED,
             "reason": reason,
@@ -45,15 +45,14 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
         log_queue_event(
             tx, item, EntryKind.STEERING_DROPPED, event_id, at=at, run_id=run.run_id, metadata={"steering": steering}
         )
-        text = masked_envelope(dropped).input.to_text()
-        yield {"item_id": item.item_id, "event_id": item.event_id, "text": text, "reason": reason}
+        yield {"item_id": item.item_id, "event_id": item.event_id, "text": dropped.text, "reason": reason}
 
 
 def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None:
     """Inside the writer: drop the messages that wait for a host that is gone, and write them to the transcript."""
     for item in queue.waiting(tx.connection, host=host_id):
-        dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
-        write_transcript_line(tx, dropped, SecretMask(), run_id=None, at=at)
+        write_transcript_line(tx, item, SecretMask(), run_id=None, at=at)
+        queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
         steering = {"status": Fate.DROPPED, "reason": reason, "source_event_id": item.event_id}
         log_queue_event(
             tx,

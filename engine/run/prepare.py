@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from engine.intake.attachments import check_attachments, move_large_data_out
 from engine.intake.envelope import EventEnvelope
-from engine.journal.secret_mask import SecretMask, secrets_in
+from engine.journal.secret_mask import SecretMask, note_process_secrets, secrets_in
 from engine.project.agents import AgentBinding, AgentConfig, implicit_agent
 from engine.project.binding import resolve_binding
 from engine.project.config import Project
@@ -19,6 +19,7 @@ from engine.project.workspace import Workspace
 from engine.protocol.event import EventType
 from engine.run.breakpoints import BreakpointLocation
 from engine.run.grants import compute_grants
+from engine.run.masked_event import refuse_secret_ids
 from engine.run.run_order import RunOrder, timeout_seconds
 from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import Origin, RunnerDescriptor
@@ -85,6 +86,11 @@ def prepare(
     grants, left_out = compute_grants(runner, binding, envelope, config, catalog, project.file_roots())
     python, names = project.launch_settings(binding.agent_id)
     launch = runner.launch_with(python=options.python or python, env=(*names, *options.env), environ=os.environ)
+    secrets = secrets_in((*config.items(), *launch.env, *options.params.items()))
+    mask = SecretMask(secrets)
+    refuse_secret_ids(envelope, mask)
+    workspace.secrets.update(secrets)
+    note_process_secrets(secrets)
     models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")
     return RunOrder(
         run_id=ids.new("run"),
@@ -98,7 +104,7 @@ def prepare(
         raw_data=raw,
         params=deepcopy(dict(options.params)),
         prompt=ConfigForm(runner.manifest).prompt(config),
-        secret_mask=SecretMask(secrets_in((*config.items(), *launch.env))),
+        secret_mask=mask,
         breakpoints=tuple(dict.fromkeys(BreakpointLocation.parse(words) for words in options.breakpoints)),
         resource_set=workspace.resources,
         file_roots=project.file_roots(),

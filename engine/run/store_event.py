@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from engine.events import Source
 from engine.intake.attachments import decode_content, find_root, is_file_reference
@@ -20,11 +20,15 @@ EVENT_ID_KEY: Final = "event_id"
 
 
 def write_user_line(
-    tx: Transaction, envelope: EventEnvelope, mask: SecretMask, *, run_id: str | None, line_id: str, at: int
+    tx: Transaction, envelope: EventEnvelope, shown: EventEnvelope, *, run_id: str | None, line_id: str, at: int
 ) -> None:
-    """Write a message to the transcript. Does nothing for other events, or without a conversation."""
+    """Write a message to the transcript. Does nothing for other events, or without a conversation.
+
+    `shown` is the message with its secrets masked. The line has this text; its metadata has the original for runners.
+    """
     if envelope.conversation_id is None or not envelope.is_message:
         return
+    original = {} if shown is envelope else transcript.original_metadata(_content(envelope), _content_json(envelope))
     transcript.append(
         tx.connection,
         TranscriptLine(
@@ -37,23 +41,41 @@ def write_user_line(
             workspace_id=envelope.workspace_id,
             role="user",
             item_type="message",
-            content=mask.cover_words(envelope.input.to_text()),
-            content_json=mask.cover_value(envelope.input.model_dump(mode="json", exclude_none=True)),
+            content=_content(shown),
+            content_json=_content_json(shown),
             artifact_refs=[attachment.artifact_id for attachment in envelope.input.attachments],
             created_at=at,
-            metadata={},
+            metadata=original,
         ),
     )
 
 
+def _content(envelope: EventEnvelope) -> str:
+    return envelope.input.to_text()
+
+
+def _content_json(envelope: EventEnvelope) -> dict[str, Any]:
+    return envelope.input.model_dump(mode="json", exclude_none=True)
+
+
 def store_attachments(
-    tx: Transaction, envelope: EventEnvelope, *, run_id: str, runner_id: str, at: int, roots: tuple[Path, ...]
+    tx: Transaction,
+    envelope: EventEnvelope,
+    mask: SecretMask,
+    *,
+    run_id: str,
+    runner_id: str,
+    at: int,
+    roots: tuple[Path, ...],
 ) -> tuple[str, ...]:
-    """Store each attachment as an artifact of the run. Returns a warning for each that cannot be stored."""
+    """Store each attachment as an artifact of the run. Returns a warning for each that cannot be stored.
+
+    The bytes are stored as they came; names, types and addresses with their secrets masked.
+    """
     warnings: list[str] = []
     for attachment in envelope.input.attachments:
         content = decode_content(attachment)
-        row = _artifact_row(attachment, content, envelope, run_id, runner_id, at)
+        row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), mask)
         if is_file_reference(attachment):
             root = find_root(attachment, roots)
             row = replace(row, storage=Storage.FILE, location=attachment.id, root=None if root is None else str(root))
@@ -66,6 +88,13 @@ def store_attachments(
                 continue  # stored when the event was first offered to a run
             warnings.append(f"attachment {attachment.artifact_id!r:.80} was left out: its artifact id is already used")
     return tuple(warnings)
+
+
+def mask_artifact(row: ArtifactRow, mask: SecretMask) -> ArtifactRow:
+    """Return the row of an artifact as it may be listed, with the secrets in its texts masked."""
+    texts = ("artifact_type", "mime_type", "name", "sha256", "location")
+    masked = {name: mask.cover_value(getattr(row, name)) for name in texts}
+    return replace(row, **masked, metadata=mask.cover_value(dict(row.metadata)))
 
 
 def store_raw(

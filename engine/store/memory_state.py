@@ -23,6 +23,8 @@ class MemoryState:
         value: object,
         change: ChangeOrigin,
         limits: StateLimits | None = DEFAULT_LIMITS,
+        *,
+        masked: str | None = None,  # noqa: ARG002  (tests read the values that runners wrote)
     ) -> None:
         key, text = checked(key, value)
         held = self._values.get(identity.key, {})

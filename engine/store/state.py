@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, true, union
+from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, true, union
 from sqlalchemy import delete as delete_from
 
 from engine.store.async_reader import Query, Row, run_query
@@ -30,7 +30,8 @@ _CHANGE_COLUMNS: Final = tuple(name for name in state_changes.columns.keys() if 
 _GET: Final = "SELECT value FROM state WHERE scope_key = ? AND state_key = ?"
 _PUT: Final = (
     f"INSERT INTO state ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608
-    "ON CONFLICT (scope_key, state_key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
+    "ON CONFLICT (scope_key, state_key) DO UPDATE "
+    "SET value = excluded.value, masked = excluded.masked, updated_at = excluded.updated_at"
 )
 _NOTE: Final = (
     f"INSERT INTO state_changes ({', '.join(_CHANGE_COLUMNS)}) VALUES ({', '.join('?' * len(_CHANGE_COLUMNS))})"  # noqa: S608
@@ -52,6 +53,15 @@ _NOTE_ALL: Final = """
     INSERT INTO state_changes (scope_key, state_key, value, conversation_id, run_id, position, journal_row, editor, at)
     SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ? ORDER BY state_key
 """
+
+
+def shown(table: Table) -> ColumnElement[str]:
+    """Return the expression for a value's JSON as a user may see it.
+
+    The column `masked` has `shown`, the value with its secrets masked, and `secrets` with the name of each. It is NULL
+    for values without a secret.
+    """
+    return func.coalesce(func.json_extract(table.c.masked, "$.shown"), table.c.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +148,12 @@ def checked(key: str, value: object) -> tuple[str, str]:
     return key, text
 
 
+def refuse_secret(name: str | None) -> None:
+    """Raise StateRefused if a key contains the secret of this name: keys are listed in clear."""
+    if name is not None:
+        raise StateRefused(f"the state key contains the secret {name}. Use a key without it.")
+
+
 def _is_deeper(value: object, levels: int) -> bool:
     """Return whether lists and objects are nested deeper. Level by level: the stack does not limit the depth."""
     level: list[object] = [value]
@@ -178,10 +194,13 @@ def put(
     value: object,
     change: ChangeOrigin,
     limits: StateLimits | None = DEFAULT_LIMITS,
+    *,
+    masked: str | None = None,
 ) -> None:
     """Store a value and log the change. Raises StateFull if the scope would exceed its limits.
 
-    `limits` is None for a copy of a scope, which is not larger than its original.
+    `limits` is None for a copy of a scope, which is not larger than its original. `masked` is how a value with
+    secrets is shown.
     """
     key, text = checked(key, value)
     if limits is not None:
@@ -190,10 +209,11 @@ def put(
         "scope_key": identity.key,
         "state_key": key,
         "value": text,
+        "masked": masked,
         "updated_at": change.at,
     }
     driver_of(conn).execute(_PUT, tuple(row[name] for name in _COLUMNS))
-    _note(conn, identity, key, text, change)
+    _note(conn, identity, key, text, masked, change)
 
 
 def _require_room(conn: Connection, identity: ScopeIdentity, key: str, text: str, limits: StateLimits) -> None:
@@ -209,7 +229,7 @@ def delete(conn: Connection, identity: ScopeIdentity, key: str, change: ChangeOr
     scope_key = identity.key
     gone = conn.execute(delete_from(state).where(state.c.scope_key == scope_key, state.c.state_key == key)).rowcount
     if gone:
-        _note(conn, identity, key, None, change)
+        _note(conn, identity, key, None, None, change)
     return gone > 0
 
 
@@ -267,7 +287,7 @@ def all_of(conn: Connection, scope_key: str, *, without: Iterable[str] = ()) -> 
 
 
 def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[str, dict[str, Written]]:
-    """Return scopes as they were after the entry at this global row, with the writer of each key."""
+    """Return scopes as they were after the entry at this global row, as they are shown, with each key's writer."""
     wanted = list(scope_keys)
     result: dict[str, dict[str, Written]] = {scope_key: {} for scope_key in wanted}
     latest = (
@@ -276,13 +296,13 @@ def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[st
         .group_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     query = (
-        select(state_changes)
+        select(state_changes, shown(state_changes).label("shown"))
         .where(state_changes.c.change.in_(latest), state_changes.c.value.is_not(None))
         .order_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     for row in conn.execute(query):
         result[row.scope_key][row.state_key] = Written(
-            decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at
+            decode(row.shown), row.run_id, row.position, row.journal_row, row.editor, row.at
         )
     return result
 
@@ -293,8 +313,8 @@ def copy(conn: Connection, source: str, target: str, *, until: int, change: Chan
     A key without a logged change before that time is copied if its current value is old enough: its log may be pruned.
     """
     own = state.c.conversation_id == source
-    held: dict[tuple[str, str], str | None] = {
-        (row.scope_key, row.state_key): row.value
+    held: dict[tuple[str, str], tuple[str | None, str | None]] = {
+        (row.scope_key, row.state_key): (row.value, row.masked)
         for row in conn.execute(select(state).where(own, state.c.updated_at <= until))
     }
     latest = (
@@ -303,12 +323,14 @@ def copy(conn: Connection, source: str, target: str, *, until: int, change: Chan
         .group_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     for row in conn.execute(select(state_changes).where(state_changes.c.change.in_(latest))):
-        held[row.scope_key, row.state_key] = row.value
+        held[row.scope_key, row.state_key] = row.value, row.masked
     whose = _identities(conn, source)
     # If a scope is empty now and its runs were pruned, its identity is unknown: it cannot be derived from the key.
-    for (scope_key, key), text in sorted(held.items()):
+    for scope_key, key in sorted(held):
+        text, masked = held[scope_key, key]
         if text is not None and scope_key in whose:
-            put(conn, replace(whose[scope_key], conversation_id=target), key, decode(text), change, limits=None)
+            identity = replace(whose[scope_key], conversation_id=target)
+            put(conn, identity, key, decode(text), change, limits=None, masked=masked)
 
 
 def _identities(conn: Connection, conversation_id: str) -> dict[str, ScopeIdentity]:
@@ -335,7 +357,7 @@ def seen_from(conversation_id: str) -> ColumnElement[bool]:
 def browse(
     conn: Connection, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
 ) -> list[Kept]:
-    """Return stored values for browsing; of a conversation, those of every scope that its runs were granted."""
+    """Return values as they are shown; of a conversation, those of every scope that its runs were granted."""
     changes = state_changes.alias()
     newest = (
         select(func.max(changes.c.change))
@@ -344,7 +366,7 @@ def browse(
         .scalar_subquery()
     )
     query = (
-        select(state, state_changes.c.editor, state_changes.c.run_id)
+        select(state, shown(state).label("shown"), state_changes.c.editor, state_changes.c.run_id)
         .select_from(state.outerjoin(state_changes, state_changes.c.change == newest))
         .order_by(state.c.scope, state.c.scope_key, state.c.state_key)
         .limit(limit)
@@ -357,18 +379,21 @@ def browse(
 
 
 def _kept(row: dict[str, Any]) -> Kept:
-    del row["scope_key"]
-    key, text, updated_at = row.pop("state_key"), row.pop("value"), row.pop("updated_at")
+    del row["scope_key"], row["value"], row["masked"]
+    key, text, updated_at = row.pop("state_key"), row.pop("shown"), row.pop("updated_at")
     editor, run_id = row.pop("editor"), row.pop("run_id")
     identity = ScopeIdentity(**row | {"scope": Scope(row["scope"])})
     return Kept(identity, key, decode(text), updated_at, editor, run_id)
 
 
-def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: ChangeOrigin) -> None:
+def _note(
+    conn: Connection, identity: ScopeIdentity, key: str, text: str | None, masked: str | None, change: ChangeOrigin
+) -> None:
     noted: dict[str, Any] = values(change) | {
         "scope_key": identity.key,
         "state_key": key,
         "value": text,
+        "masked": masked,
         "conversation_id": identity.conversation_id,
         "journal_row": _row_of(conn, change),
     }

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0005"
+SCHEMA_VERSION: Final = "0011"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -210,6 +210,7 @@ state: Final = Table(
     *_texts("bot_id", "workspace_id", "conversation_id", "thread_id"),
     *_texts("actor_type", "actor_id", "subject_type", "subject_id"),
     _number("updated_at"),
+    *_texts("masked"),
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )
 Index("state_conversation", state.c.conversation_id)
@@ -252,6 +253,7 @@ state_changes: Final = Table(
     _number("journal_row"),
     *_needed("editor"),
     _number("at"),
+    *_texts("masked"),
     sqlite_autoincrement=True,
 )
 Index("state_changes_place", state_changes.c.scope_key, state_changes.c.state_key, state_changes.c.change)

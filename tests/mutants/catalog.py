@@ -20,6 +20,7 @@ AREAS: Final = (
     "context",
     "run_lifecycle",
     "secrets",
+    "secrets_in_clear",
     "steering",
     "queue_items",
     "breakpoints",

@@ -167,8 +167,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/prepare.py",
-        "SecretMask(secrets_in((*config.items(), *launch.env)))",
-        "SecretMask(secrets_in((*config.items(),)))",
+        "secrets_in((*config.items(), *launch.env, *options.params.items()))",
+        "secrets_in((*config.items(), *options.params.items()))",
         "secrets in the environment are masked",
         "tests/engine/journal/test_secret_mask.py::test_secret_in_the_environment_is_masked",
     ),
@@ -177,7 +177,7 @@ MUTANTS: Final = (
         "data = mask.cover_value(verdict.data(live.usage))",
         "data = verdict.data(live.usage)",
         "secrets are masked at the end of a run",
-        "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
+        "tests/engine/journal/test_secret_mask.py::test_secret_is_left_in_the_database_only_in_the_users_own_line",
     ),
     Mutant(
         "engine/journal/secret_mask.py",

@@ -1,9 +1,11 @@
 """Calls for the transcript of the run's own conversation: pages and search."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
+import orjson
 from sqlalchemy import Connection
 
 from engine.access.call import Arguments, CallType
@@ -14,7 +16,7 @@ from engine.access.services import Services, format_time
 from engine.run.live import LiveRun
 from engine.store import cursors, search, transcript
 from engine.store.row_mapping import ConversationKey
-from engine.store.transcript import TranscriptLine
+from engine.store.transcript_line import ORIGINAL, TranscriptLine
 
 
 class PageArguments(Arguments):
@@ -69,6 +71,7 @@ async def search_history(services: Services, run: LiveRun, arguments: SearchArgu
 
 
 def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: bool) -> dict[str, Any]:
+    line = _with_original(line)
     return {
         "transcript_id": line.transcript_id,
         "event_id": line.event_id,
@@ -84,6 +87,16 @@ def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: 
         "created_at": format_time(line.created_at),
         "metadata": line.metadata,
     }
+
+
+def _with_original(line: TranscriptLine) -> TranscriptLine:
+    """Return a line, whose JSON is text, with the message as the user wrote it if its secrets are masked."""
+    text = orjson.dumps(line.metadata)
+    if ORIGINAL.encode() not in text:
+        return line
+    metadata = orjson.loads(text)
+    original = metadata.pop(ORIGINAL, None)
+    return line if original is None else replace(line, **original, metadata=metadata)
 
 
 CALLS = (

@@ -42,8 +42,9 @@ async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict
     key, value = arguments.key, arguments.value
     try:
         state.checked(key, value)
-        change = _change_origin(services, run)
-        await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits))
+        state.refuse_secret(run.order.secret_mask.secret_in_name(key))
+        change, masked = _change_origin(services, run), run.order.secret_mask.masked_json(value)
+        await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits, masked=masked))
     except StateRefused as error:
         too_large = isinstance(error, StateTooLarge | StateFull)
         raise AgentAPIException.of(

@@ -124,7 +124,7 @@ def test_a_reader_does_not_upgrade(path: Path):
 def test_newer_database_is_refused_and_left_unchanged(path: Path, write: bool):
     Database.open(path, write=True).close()
     driver = sqlite3.connect(path)
-    driver.execute("UPDATE alembic_version SET version_num = '0007'")
+    driver.execute("UPDATE alembic_version SET version_num = '9999'")
     driver.commit()
     driver.close()
     before = path.read_bytes()
@@ -132,7 +132,7 @@ def test_newer_database_is_refused_and_left_unchanged(path: Path, write: bool):
     with pytest.raises(DatabaseNewer) as caught:
         Database.open(path, write=write)
     assert str(caught.value) == (
-        f"{path} was written by a newer Trackside (schema 0007, this one knows {tables.SCHEMA_VERSION}). "
+        f"{path} was written by a newer Trackside (schema 9999, this one knows {tables.SCHEMA_VERSION}). "
         "Upgrade Trackside, or name another file with --db."
     )
     assert path.read_bytes() == before

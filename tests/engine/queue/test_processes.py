@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import Fate, Mode
-from engine.store.errors import OwnedByOtherHost
+from engine.api import Fate, Mode, RunOptions
+from engine.store.errors import CannotSteer, OwnedByOtherHost
 from tests.support.engines import START, Engines, journal_of, wait_for_run
 from tests.support.faults.faults import other_process, read_line, write_line
 from tests.support.queue.steering import open_steering, queue_items
@@ -59,12 +59,15 @@ async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engin
         process.kill()
         await asyncio.to_thread(process.wait)
     steering = await open_steering(open_engine)
-    for name in ("queued", "after"):
-        ticket = await steering.engine.queue.resend(other["items"][name])
+    with pytest.raises(CannotSteer, match="contains a secret that is no longer known"):
+        await steering.engine.queue.resend(other["items"]["queued"])
+    with_key = RunOptions(runner="controlled", config={"api_key": "walnut-4711-walnut"})
+    for name, options in (("queued", with_key), ("after", None)):
+        ticket = await steering.engine.queue.resend(other["items"][name], options)
         own = await wait_for_run(steering.engine, await ticket.started)
 
         assert own.row.status == "completed"
-        assert own.context["input"]["text"] == TEXTS[name]
+        assert own.context["input"]["text"] == TEXTS[name].replace("walnut-4711-walnut", "‹secret api_key›")
 
 
 async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_never_claimed(
@@ -108,6 +111,6 @@ async def test_host_in_another_process_changes_its_queued_messages_on_request(op
                 with pytest.raises(OwnedByOtherHost, match="is queued in another process"):
                     await change()
         assert queue_items(steering.engine) == before
-        assert await steering.queued_texts() == ["pulled", TEXTS["queued"], "held", "after"]
+        assert await steering.queued_texts() == ["pulled", "queued with ‹secret api_key›", "held", "after"]
         process.stdin.close()
         await asyncio.to_thread(process.wait)

@@ -10,7 +10,7 @@ from engine.store import sessions, transcript
 from engine.store.deletion import Deleted, delete_session
 from engine.store.errors import StoreError
 from engine.store.sessions import Session, SessionRow, Summary
-from engine.store.transcript_line import TranscriptLine, as_shown
+from engine.store.transcript import TranscriptLine
 
 
 class SessionsApi:
@@ -77,8 +77,7 @@ class SessionsApi:
     ) -> list[TranscriptLine]:
         """Lines of a conversation's main thread: newest first, or ascending after a line."""
         key = await self._core.conversation_key(conversation_id)
-        lines = await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
-        return [as_shown(line) for line in lines]
+        return await self._core.fetch(transcript.page_query(key, before=before, after=after, limit=limit))
 
     async def browse(
         self,

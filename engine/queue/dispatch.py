@@ -413,7 +413,7 @@ class Dispatcher:
 def _write_user_line(tx: Transaction, order: RunOrder, now: int) -> None:
     line_id = user_line_id(order.run_id)
     shown = mask_event(order.envelope, order.secret_mask)
-    write_user_line(tx, order.envelope, shown, run_id=order.run_id, line_id=line_id, at=now)
+    write_user_line(tx, shown, run_id=order.run_id, line_id=line_id, at=now)
 
 
 def _mark_resent(conn: Connection, item_id: str, event_id: str) -> StoreError | None:

@@ -80,11 +80,11 @@ def transcript_line_id(item_id: str) -> str:
 
 
 def write_transcript_line(tx: Transaction, item: QueueItem, mask: SecretMask, *, run_id: str | None, at: int) -> None:
-    """Write a queued message into the transcript, unless it is there already. Call it before its fate is decided."""
+    """Write a queued message into the transcript, unless it is there already."""
     line_id = transcript_line_id(item.item_id)
     if not transcript.has(tx.connection, line_id):
         shown = mask_event(current_envelope(as_shown(item)), mask)
-        write_user_line(tx, current_envelope(item), shown, run_id=run_id, line_id=line_id, at=at)
+        write_user_line(tx, shown, run_id=run_id, line_id=line_id, at=at)
 
 
 def log_queue_event(

@@ -31,8 +31,8 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
     """
     reason = drop_reason(end.status, end.reason)
     for item in queue.claimed(tx.connection, run.run_id, run.conversation_id):
-        write_transcript_line(tx, item, end.secret_mask, run_id=run.run_id, at=at)
         dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
+        write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)
         steering = {
             "status": Fate.DROPPED,
             "reason": reason,
@@ -51,8 +51,8 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
 def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None:
     """Inside the writer: drop the messages that wait for a host that is gone, and write them to the transcript."""
     for item in queue.waiting(tx.connection, host=host_id):
-        write_transcript_line(tx, item, SecretMask(), run_id=None, at=at)
-        queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
+        dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
+        write_transcript_line(tx, dropped, SecretMask(), run_id=None, at=at)
         steering = {"status": Fate.DROPPED, "reason": reason, "source_event_id": item.event_id}
         log_queue_event(
             tx,

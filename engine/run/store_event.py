@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from engine.events import Source
 from engine.intake.attachments import decode_content, find_root, is_file_reference
@@ -19,43 +19,32 @@ EVENT_ID_KEY: Final = "event_id"
 """Key in an artifact's metadata: the event that it came with."""
 
 
-def write_user_line(
-    tx: Transaction, envelope: EventEnvelope, shown: EventEnvelope, *, run_id: str | None, line_id: str, at: int
-) -> None:
-    """Write a message to the transcript. Does nothing for other events, or without a conversation.
+def write_user_line(tx: Transaction, shown: EventEnvelope, *, run_id: str | None, line_id: str, at: int) -> None:
+    """Write a message, with its secrets masked, to the transcript.
 
-    `shown` is the message with its secrets masked. The line has this text; its metadata has the original for runners.
+    Does nothing for other events, or without a conversation.
     """
-    if envelope.conversation_id is None or not envelope.is_message:
+    if shown.conversation_id is None or not shown.is_message:
         return
-    original = {} if shown is envelope else transcript.original_metadata(_content(envelope), _content_json(envelope))
     transcript.append(
         tx.connection,
         TranscriptLine(
             transcript_id=line_id,
-            event_id=envelope.event_id,
+            event_id=shown.event_id,
             run_id=run_id,
-            conversation_id=envelope.conversation_id,
-            thread_id=envelope.thread_id,
-            bot_id=envelope.bot_id,
-            workspace_id=envelope.workspace_id,
+            conversation_id=shown.conversation_id,
+            thread_id=shown.thread_id,
+            bot_id=shown.bot_id,
+            workspace_id=shown.workspace_id,
             role="user",
             item_type="message",
-            content=_content(shown),
-            content_json=_content_json(shown),
-            artifact_refs=[attachment.artifact_id for attachment in envelope.input.attachments],
+            content=shown.input.to_text(),
+            content_json=shown.input.model_dump(mode="json", exclude_none=True),
+            artifact_refs=[attachment.artifact_id for attachment in shown.input.attachments],
             created_at=at,
-            metadata=original,
+            metadata={},
         ),
     )
-
-
-def _content(envelope: EventEnvelope) -> str:
-    return envelope.input.to_text()
-
-
-def _content_json(envelope: EventEnvelope) -> dict[str, Any]:
-    return envelope.input.model_dump(mode="json", exclude_none=True)
 
 
 def store_attachments(

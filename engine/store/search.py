@@ -21,7 +21,7 @@ from engine.store.entries import IS_APPLIED
 from engine.store.row_mapping import ConversationKey, every
 from engine.store.tables import runs, sessions, transcript
 from engine.store.tokenizer import Phrase
-from engine.store.transcript_line import TranscriptLine, as_shown
+from engine.store.transcript_line import TranscriptLine
 
 MAX_HITS: Final = 1_000
 """Hits are counted up to this number, and at most this many are returned."""
@@ -109,7 +109,7 @@ def find(
     """
     found = find_seqs(conn, query, place, roles=roles, item_types=item_types, before=before)
     lines = select(transcript).where(transcript.c.seq.in_(found[:limit])).order_by(transcript.c.seq.desc())
-    return [as_shown(line) for line in every(conn, lines, TranscriptLine)], len(found)
+    return every(conn, lines, TranscriptLine), len(found)
 
 
 def find_seqs(
@@ -311,8 +311,7 @@ def line_at(conn: Connection, run_id: str, position: int) -> TranscriptLine | No
     said = (
         line for line in every(conn, query.limit(_NEAR), TranscriptLine) if (position_of(conn, line) or 0) <= position
     )
-    line = next(said, None)
-    return None if line is None else as_shown(line)
+    return next(said, None)
 
 
 def _first_at(conn: Connection, run_id: str, at: int) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, select, text
 
@@ -13,22 +13,13 @@ from engine.store.errors import NotFound
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
 from engine.store.tables import transcript
-from engine.store.transcript_line import ORIGINAL, TranscriptLine
+from engine.store.transcript_line import TranscriptLine
 
 MAX_LINE_CHARS: Final = 4_000
 CUT: Final = "..."
 _NEVER: Final = 2**62
 _HAS: Final = "SELECT 1 FROM transcript WHERE transcript_id = ?"
 _APPEND: Final = insert(transcript).returning(transcript.c.seq)
-
-
-def original_metadata(content: str, content_json: Any) -> dict[str, Any]:
-    """Return the metadata of a user's line whose text is masked: its content in clear."""
-    return {ORIGINAL: {"content": _cut(content), "content_json": content_json}}
-
-
-def _cut(content: str) -> str:
-    return content if len(content) <= MAX_LINE_CHARS else content[: MAX_LINE_CHARS - len(CUT)] + CUT
 
 
 def append(conn: Connection, line: TranscriptLine) -> int:
@@ -39,7 +30,7 @@ def append(conn: Connection, line: TranscriptLine) -> int:
     content, whole = line.content, line.content_json
     if content is not None and len(content) > MAX_LINE_CHARS:
         whole = {"role": line.role, "content": content} if whole is None else whole
-        content = _cut(content)
+        content = content[: MAX_LINE_CHARS - len(CUT)] + CUT
     line = replace(
         line,
         content=content,

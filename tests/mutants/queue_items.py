@@ -18,7 +18,7 @@ MUTANTS: Final = (
         "text = order.secret_mask.cover_words(envelope.input.to_text())",
         "text = envelope.input.to_text()",
         "the title of a session holds no secret",
-        "tests/engine/journal/test_secret_mask.py::test_secret_is_left_in_the_database_only_in_the_users_own_line",
+        "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
     ),
     # A deleted session
     Mutant(
@@ -102,8 +102,8 @@ MUTANTS: Final = (
     # Leftovers
     Mutant(
         "engine/queue/leftovers.py",
-        "dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)",
-        "dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at)",
+        "Fate.DROPPED, at=at, reason=reason)\n        write_transcript_line(tx, dropped, end.secret_mask",
+        "Fate.DROPPED, at=at)\n        write_transcript_line(tx, dropped, end.secret_mask",
         "queued messages of an ended run are dropped with the reason",
         f"{_LEFTOVERS}::test_messages_still_queued_when_a_run_ends_are_dropped_with_the_reason",
     ),
@@ -116,8 +116,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/queue/leftovers.py",
-        "write_transcript_line(tx, item, end.secret_mask, run_id=run.run_id, at=at)",
-        "str(item)",
+        "write_transcript_line(tx, dropped, end.secret_mask, run_id=run.run_id, at=at)",
+        "str(dropped)",
         "a dropped message is in the transcript",
         f"{_LEFTOVERS}::test_a_dropped_message_is_a_line_of_the_transcript",
     ),

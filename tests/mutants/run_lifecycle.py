@@ -177,7 +177,7 @@ MUTANTS: Final = (
         "data = mask.cover_value(verdict.data(live.usage))",
         "data = verdict.data(live.usage)",
         "secrets are masked at the end of a run",
-        "tests/engine/journal/test_secret_mask.py::test_secret_is_left_in_the_database_only_in_the_users_own_line",
+        "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
     ),
     Mutant(
         "engine/journal/secret_mask.py",

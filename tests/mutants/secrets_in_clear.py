@@ -117,23 +117,9 @@ MUTANTS: Final = (
     # The transcript
     Mutant(
         "engine/access/calls/history.py",
-        "    line = _with_original(line)",
+        "    line = _with_secrets(line, mask)",
         "    pass",
         "a runner pages the user's message in clear",
-        _SHOWN,
-    ),
-    Mutant(
-        "engine/api/sessions.py",
-        "return [as_shown(line) for line in lines]",
-        "return lines",
-        "a user reads the transcript without the original of a masked message",
-        _SHOWN,
-    ),
-    Mutant(
-        "engine/store/search.py",
-        "return [as_shown(line) for line in every(conn, lines, TranscriptLine)], len(found)",
-        "return every(conn, lines, TranscriptLine), len(found)",
-        "a user searches the transcript without the original of a masked message",
         _SHOWN,
     ),
     # State

@@ -13,10 +13,11 @@ from engine.access.gate import require_own_conversation, require_own_filters
 from engine.access.ownership import conversation_key_of_run, read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services, format_time
+from engine.journal.secret_mask import SecretMask, has_mark
 from engine.run.live import LiveRun
 from engine.store import cursors, search, transcript
 from engine.store.row_mapping import ConversationKey
-from engine.store.transcript_line import ORIGINAL, TranscriptLine
+from engine.store.transcript import TranscriptLine
 
 
 class PageArguments(Arguments):
@@ -49,7 +50,8 @@ async def page(services: Services, run: LiveRun, arguments: PageArguments) -> di
         max_characters=MAX_PAGE_CHARACTERS,
     )
     found = await services.fetch(run, query)
-    return build_page(found, limit, partial(_line_data, place, with_artifacts=arguments.include_artifacts))
+    mask = run.order.secret_mask
+    return build_page(found, limit, partial(_line_data, place, mask, with_artifacts=arguments.include_artifacts))
 
 
 async def search_history(services: Services, run: LiveRun, arguments: SearchArguments) -> dict[str, Any]:
@@ -64,14 +66,16 @@ async def search_history(services: Services, run: LiveRun, arguments: SearchArgu
     chosen = found[: clamp_limit(arguments.top_k)]
     lines = await services.fetch(run, transcript.text_lines_query(chosen, max_characters=MAX_PAGE_CHARACTERS))
     return {
-        "items": [_line_data(place, line, with_artifacts=True) for line in lines],
+        "items": [_line_data(place, run.order.secret_mask, line, with_artifacts=True) for line in lines],
         "total_count": len(found),
         "query": arguments.query,
     }
 
 
-def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: bool) -> dict[str, Any]:
-    line = _with_original(line)
+def _line_data(
+    place: ConversationKey, mask: SecretMask, line: TranscriptLine, *, with_artifacts: bool
+) -> dict[str, Any]:
+    line = _with_secrets(line, mask)
     return {
         "transcript_id": line.transcript_id,
         "event_id": line.event_id,
@@ -89,14 +93,15 @@ def _line_data(place: ConversationKey, line: TranscriptLine, *, with_artifacts: 
     }
 
 
-def _with_original(line: TranscriptLine) -> TranscriptLine:
-    """Return a line, whose JSON is text, with the message as the user wrote it if its secrets are masked."""
-    text = orjson.dumps(line.metadata)
-    if ORIGINAL.encode() not in text:
+def _with_secrets(line: TranscriptLine, mask: SecretMask) -> TranscriptLine:
+    """Return a message of the user as it was sent: the stored one, whose JSON is text, has the secrets masked.
+
+    Only secrets of this run are put back, so that they are masked in its journal.
+    """
+    if line.role != "user" or not mask.secrets or not has_mark(text := orjson.dumps(line.content_json).decode()):
         return line
-    metadata = orjson.loads(text)
-    original = metadata.pop(ORIGINAL, None)
-    return line if original is None else replace(line, **original, metadata=metadata)
+    content = None if line.content is None else mask.put_back_words(line.content)
+    return replace(line, content=content, content_json=mask.put_back(orjson.loads(text)))
 
 
 CALLS = (

@@ -23,9 +23,8 @@ IN_CLEAR = {
     ("state_changes", "masked"),
     ("storage", "value"),
     ("artifact_blobs", "content"),
-    ("transcript", "metadata"),
 }
-"""Columns that have it: what runners wrote, and the user's own message for the runner that pages its history."""
+"""Columns that have it: what runners wrote."""
 
 PLANTER = """
 import base64

@@ -9,6 +9,7 @@ from engine.api.core import EngineCore
 from engine.events import Expected
 from engine.journal.secret_mask import SecretMask
 from engine.store import entries, runs, state, state_edits, state_pages
+from engine.store.async_reader import run_query
 from engine.store.errors import NotFound
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import Kept, Written
@@ -100,7 +101,7 @@ class StateApi:
         state.refuse_secret(known.secret_in_name(key))
 
         def write(conn: Connection, origin: EditOrigin) -> StateEdit:
-            former, secrets = state_pages.clear_value(conn, scope, key)
+            former, secrets = run_query(conn, state.get_clear_query(scope, key))
             clear = SecretMask(secrets).put_back(value, former)
             masked = SecretMask({**known.secrets, **secrets}).masked_json(clear)
             return state_edits.put(conn, scope, key, clear, origin, expected=expected, limits=limits, masked=masked)

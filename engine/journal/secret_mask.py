@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import count
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
@@ -90,15 +91,27 @@ class SecretMask:
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         """Create a mask from secret values and their names."""
-        self.secrets: Mapping[str, str] = _with_unique_names(secrets or {})
+        self.secrets: Mapping[str, str] = {}
         """The name of each value. No two values have the same name, so that each mark stands for one value."""
+        self.learn(secrets or {})
+
+    def learn(self, secrets: Mapping[str, str]) -> None:
+        """Mask more secrets from now on. Marks that were written before keep their meaning."""
+        if self.secrets and secrets.keys() <= self.secrets.keys():
+            return
+        new = {value: name for value, name in secrets.items() if value not in self.secrets}
+        self.secrets = _with_unique_names({**self.secrets, **new})
         # Longest first, so that a secret that contains another one is masked completely.
         named = sorted(self.secrets.items(), key=lambda pair: -len(pair[0]))
-        self._marks = [(value, f"{_MARK}{name}›") for value, name in named]
-        self._written = [orjson.dumps(value).decode()[1:-1] for value, _ in self._marks]
+        marks = [(value, f"{_MARK}{name}›") for value, name in named]
+        # In this order, because another thread may be masking: a value that is searched for must have its mark.
+        self._mark_of = dict(marks)
+        self._value_of = {mark: value for value, mark in marks}
+        self._marks = marks
+        self._written = [orjson.dumps(value).decode()[1:-1] for value, _ in marks]
         """The values as they appear inside a JSON string."""
-        self._mark_of = dict(self._marks)
-        self._value_of = {mark: value for value, mark in self._marks}
+        for pattern in ("_values", "_values_and_marks", "_known_marks"):
+            self.__dict__.pop(pattern, None)
 
     def cover(self, text: str) -> str:
         """Return JSON text with every secret masked."""
@@ -219,12 +232,16 @@ class SecretMask:
 
 
 def _with_unique_names(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of the values; the second value of a name gets a number."""
-    counts: dict[str, int] = {}
+    """Return the names of the values; a value whose name is taken gets a number."""
+    taken: set[str] = set()
     result: dict[str, str] = {}
     for value, name in secrets.items():
-        counts[name] = counts.get(name, 0) + 1
-        result[value] = name if counts[name] == 1 else f"{name} {counts[name]}"
+        numbers = count(2)
+        unique = name
+        while unique in taken:
+            unique = f"{name} {next(numbers)}"
+        taken.add(unique)
+        result[value] = unique
     return result
 
 

@@ -206,7 +206,10 @@ class Dispatcher:
             return None, None
         await run.started.wait()
         reason = reason_not_claimable(run, order)
-        return (Claim(run, item), None) if reason is None else (None, reason)
+        if reason is not None:
+            return None, reason
+        run.learn_secrets(order.secret_mask.secrets)
+        return Claim(run, item), None
 
     def _record(
         self,

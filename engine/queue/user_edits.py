@@ -136,6 +136,7 @@ class QueueEditor:
             return queue.save(tx.connection, claimed), data | ({"warnings": warnings} if warnings else {})
 
         run_id, ticket = run.order.run_id, event.ticket
+        run.learn_secrets(event.order.secret_mask.secrets)
         self._claimed.add(run_id, item.item_id, event)
         try:
             changed = await self._change(item.item_id, EntryKind.STEERING_TURNED, change, found=item, run=run)

@@ -1,7 +1,7 @@
 """A run in progress: receives what its runner sends, checks it, records it and applies it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 from itertools import islice
@@ -205,6 +205,11 @@ class LiveRun:
 
     # Called by the host
 
+    def learn_secrets(self, secrets: Mapping[str, str]) -> None:
+        """Mask more secrets from now on: those of a message that joins the run, or of a state value that it reads."""
+        if secrets:
+            self.order.secret_mask.learn(secrets)
+
     def request_stop(self, reason: StopReason, error: str = "") -> None:
         """Ask for the end of the run. The first reason wins."""
         if self.stop_reason is None:
@@ -341,6 +346,8 @@ class LiveRun:
         chunk = checked.data["chunk"]
         if self.pending_deltas_after is None and (chunk.get("content") or chunk.get("all_content")):
             self.pending_deltas_after = self.recorder.position
+            if self._delta_mask.is_outdated:
+                self._delta_mask = DeltaMask(self.order.secret_mask)
         if (covered := self._delta_mask.cover(chunk)) is not chunk:
             data = {**checked.data, "chunk": covered}
             checked = checked._replace(data=data, text=orjson.dumps(data).decode())

@@ -147,6 +147,7 @@ class Orchestrator:
         now = self._clock.now()
         facts = await self._writer.submit(partial(start_run, order=order, now=now))
         live.started_at = now
+        live.learn_secrets(facts.secrets)
         context = build_context(order, facts, self._clock)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
         live.recorder.record(Source.HOST, EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)

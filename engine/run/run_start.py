@@ -1,6 +1,7 @@
 """The start of a run: its status and artifacts in the store, and the context that its runner gets."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.clock import Clock, SystemClock, rfc3339
@@ -37,6 +38,8 @@ class StartFacts:
     state: dict[str, dict[str, Any]]
     deadline_at: int | None
     warnings: tuple[str, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The secrets that earlier runs saved in the state, with their names."""
 
 
 def build_context(order: RunOrder, facts: StartFacts, clock: Clock) -> dict[str, Any]:
@@ -171,6 +174,7 @@ def start_run(tx: Transaction, order: RunOrder, *, now: int) -> StartFacts:
         state=snapshot.values,
         deadline_at=deadline_at,
         warnings=(*warnings, *snapshot.warnings),
+        secrets=state.secrets_of(tx.connection, [scope.key for scope in order.grants.state_scopes.values()]),
     )
 
 

@@ -27,7 +27,12 @@ EXTERNAL: Final = "external.conversation_id"
 # SQL for the driver itself: a runner waits for these, and SQLAlchemy would take 150 µs longer for each.
 _COLUMNS: Final = tuple(state.columns.keys())
 _CHANGE_COLUMNS: Final = tuple(name for name in state_changes.columns.keys() if name != "change")  # noqa: SIM118
-_GET: Final = "SELECT value FROM state WHERE scope_key = ? AND state_key = ?"
+_GET: Final = "SELECT value, masked FROM state WHERE scope_key = ? AND state_key = ?"
+_SECRETS: Final = """
+    SELECT json_extract(masked, '$.secrets') FROM state
+    WHERE scope_key IN (SELECT value FROM json_each(?)) AND masked IS NOT NULL
+"""
+"""Costs one row for each value with a secret, by the index of these."""
 _PUT: Final = (
     f"INSERT INTO state ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608
     "ON CONFLICT (scope_key, state_key) DO UPDATE "
@@ -250,12 +255,29 @@ def get(conn: Connection, identity: ScopeIdentity, key: str) -> Any:
 
 def get_query(identity: ScopeIdentity, key: str) -> Query[Any]:
     """Return the query of `get`."""
+    query = get_clear_query(identity, key)
+    return query._replace(build=lambda rows: query.build(rows)[0])
+
+
+def get_clear_query(identity: ScopeIdentity, key: str) -> Query[tuple[Any, dict[str, str]]]:
+    """Return the query of a value and of the secrets in it, with their names."""
     key = canonical(key)
 
-    def value_of(rows: Sequence[Row]) -> Any:
-        return decode(rows[0][0]) if rows else fallback(identity, key)
+    def value_of(rows: Sequence[Row]) -> tuple[Any, dict[str, str]]:
+        if not rows:
+            return fallback(identity, key), {}
+        text, masked = rows[0]
+        return decode(text), {} if masked is None else decode(masked)["secrets"]
 
     return Query(_GET, (identity.key, key), value_of)
+
+
+def secrets_of(conn: Connection, scope_keys: Iterable[str]) -> dict[str, str]:
+    """Return the secrets in the values of several scopes, with their names."""
+    found: dict[str, str] = {}
+    for (text,) in driver_of(conn).execute(_SECRETS, (encode(list(scope_keys)),)):
+        found |= decode(text)
+    return found
 
 
 def keys(

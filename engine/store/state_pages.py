@@ -125,15 +125,6 @@ def value(conn: Connection, identity: ScopeIdentity, key: str, *, change: int | 
     return decode(text)
 
 
-def clear_value(conn: Connection, identity: ScopeIdentity, key: str) -> tuple[Any, dict[str, str]]:
-    """Return the current value with its secrets, and the names of these; None and no secrets if the key is missing."""
-    query = select(state.c.value, state.c.masked)
-    row = conn.execute(query.where(state.c.scope_key == identity.key, state.c.state_key == canonical(key))).first()
-    if row is None or row.masked is None:
-        return (None if row is None else decode(row.value)), {}
-    return decode(row.value), decode(row.masked)["secrets"]
-
-
 def written_at(conn: Connection, identity: ScopeIdentity, key: str) -> int | None:
     """Return when a key was last written; None if it is missing."""
     query = select(state.c.updated_at).where(state.c.scope_key == identity.key, state.c.state_key == canonical(key))

@@ -214,6 +214,7 @@ state: Final = Table(
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )
 Index("state_conversation", state.c.conversation_id)
+Index("state_masked", state.c.scope_key, sqlite_where=state.c.masked.is_not(None))
 
 state_totals: Final = Table(
     "state_totals",

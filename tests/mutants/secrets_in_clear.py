@@ -14,6 +14,7 @@ _SHOWN: Final = f"{_FIELDS}::test_users_line_is_masked_for_the_user_and_in_clear
 _STATE: Final = f"{_FIELDS}::test_state_is_read_with_its_secrets_masked_and_an_edit_keeps_them"
 _ARTIFACT: Final = f"{_FIELDS}::test_artifact_is_listed_with_its_secrets_masked_and_its_runner_gets_them_back"
 _NAMES: Final = f"{_FIELDS}::test_ids_and_keys_of_a_runner_with_a_secret_are_refused"
+_LEARNED: Final = f"{_FIELDS}::test_secret_that_an_earlier_run_saved_is_masked_in_later_runs"
 _USER_TEXTS: Final = f"{_FIELDS}::test_texts_that_the_user_writes_outside_of_a_run_are_masked"
 _QUEUE: Final = f"{_CONTENTS}::test_queue_shows_a_message_masked_and_keeps_it_in_clear_only_until_its_fate_is_decided"
 _RESTORED: Final = f"{_CONTENTS}::test_withdrawn_message_is_restored_with_its_secret_or_refused"
@@ -38,8 +39,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _MASK,
-        'result[value] = name if counts[name] == 1 else f"{name} {counts[name]}"',
-        "result[value] = name",
+        "        result[value] = unique",
+        "        result[value] = name",
         "each mark stands for one secret",
         f"{_PUT_BACK}::test_each_mark_stands_for_one_secret",
     ),
@@ -150,6 +151,34 @@ MUTANTS: Final = (
         "put(conn, identity, key, decode(text), change, limits=None)",
         "the state of a fork is shown masked",
         _STATE,
+    ),
+    Mutant(
+        "engine/run/orchestrator.py",
+        "        live.learn_secrets(facts.secrets)",
+        "        pass",
+        "secrets that an earlier run saved are masked in the context",
+        _LEARNED,
+    ),
+    Mutant(
+        "engine/access/calls/state.py",
+        "    run.learn_secrets(secrets)",
+        "    pass",
+        "a secret that a run reads from state is masked",
+        f"{_FIELDS}::test_secret_that_a_run_reads_from_state_is_masked",
+    ),
+    Mutant(
+        "engine/run/live.py",
+        "if self._delta_mask.is_outdated:",
+        "if False:",
+        "a learned secret is masked in deltas",
+        _LEARNED,
+    ),
+    Mutant(
+        "engine/queue/dispatch.py",
+        "        run.learn_secrets(order.secret_mask.secrets)",
+        "        pass",
+        "the secrets of a message are masked in the run that it joins",
+        f"{_CONTENTS}::test_secret_that_only_the_message_knows_is_masked_in_the_run_that_it_joins",
     ),
     # Texts of the user
     Mutant(

@@ -34,7 +34,9 @@ async def get(services: Services, run: LiveRun, arguments: KeyArguments) -> dict
     identity = run.order.grants.state_scopes.get(arguments.scope)
     if identity is None:
         return {"value": None}
-    return {"value": await services.fetch(run, state.get_query(identity, arguments.key))}
+    value, secrets = await services.fetch(run, state.get_clear_query(identity, arguments.key))
+    run.learn_secrets(secrets)
+    return {"value": value}
 
 
 async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict[str, Any]:

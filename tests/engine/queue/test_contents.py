@@ -271,3 +271,12 @@ async def test_withdrawn_message_is_restored_with_its_secret_or_refused(open_eng
     later = await open_steering(open_engine)  # knows no secret
     with pytest.raises(CannotSteer, match=r"contains a secret that is no longer known\. Type the message again\."):
         await later.engine.queue.restore(other)
+
+
+async def test_secret_that_only_the_message_knows_is_masked_in_the_run_that_it_joins(steering: SteeringHarness):
+    run = await steering.start()
+    await say_secret(steering)
+    assert await run.pull() == [f"use {SECRET}"]
+    await run.end(done(f"I used {SECRET}"))
+
+    assert SECRET not in everything_recorded(steering.engine)

@@ -1,22 +1,30 @@
 """Secrets in ids, keys, types, names and state values: refused, or masked wherever a user reads them."""
 
+import asyncio
+import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from engine.api import IntakeError, RunOptions, Scope
+from engine.journal.secret_mask import SecretMask
 from engine.store import tables
 from tests.support.engines import (
     Engines,
     artifact_created,
     declares,
+    delta,
     done,
     lines_of,
     message,
     read_database,
     run_event,
     said,
+    send,
     state_updated,
+    wait_for_run,
 )
 
 KEY = "sk-very-secret-1"
@@ -164,6 +172,51 @@ async def test_state_is_read_with_its_secrets_masked_and_an_edit_keeps_them(open
     fork = await engine.sessions.fork("s")
     (copy,) = await engine.state.read(conversation_id=fork.session_id)
     assert copy.value["key"] == MARK
+
+
+async def test_secret_that_an_earlier_run_saved_is_masked_in_later_runs(open_engine: Engines):
+    async def repeats(ctx):
+        saved = ctx.state.conversation.get("key")
+        if saved is None:
+            yield state_updated("key", KEY)
+        else:
+            yield delta(saved[:8])
+            yield delta(saved[8:])
+            yield delta(" it is")
+        yield done()
+
+    engine = await open_engine(repeats)
+    await run_event(engine, **CONFIG)
+    run = await run_event(engine)  # has no secret in its own config
+
+    assert run.context["state"]["conversation"]["key"] == MARK
+    assert KEY not in str(run.journal)
+    assert await lines_of(engine) == [("user", "hi"), ("user", "hi"), ("assistant", f"{MARK} it is")]
+
+
+async def test_secret_that_a_run_reads_from_state_is_masked(open_engine: Engines):
+    saved = asyncio.Event()
+
+    async def reads(ctx):
+        yield delta("…")
+        await saved.wait()
+        yield said(str(await ctx.api.state_get("conversation", "key")))
+        yield done()
+
+    engine = await open_engine(reads)
+    reading = await send(engine)
+    scope = (await engine.state.scopes_of_run(reading))[Scope.CONVERSATION]
+    await engine.state.set(scope, "key", "soon")
+    text, masked = json.dumps(KEY), SecretMask({KEY: "api_key"}).masked_json(KEY)
+    # As a run of another process would write it.
+    with closing(sqlite3.connect(open_engine.db)) as other:
+        other.execute("UPDATE state SET value = ?, masked = ? WHERE state_key = 'key'", (text, masked))
+        other.commit()
+    saved.set()
+    run = await wait_for_run(engine, reading)
+
+    assert KEY not in str(run.journal)
+    assert run.one("message.completed").data["message"]["content"] == MARK
 
 
 async def test_texts_that_the_user_writes_outside_of_a_run_are_masked(open_engine: Engines):

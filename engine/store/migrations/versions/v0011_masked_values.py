@@ -16,6 +16,7 @@ depends_on: Final = None
 STATEMENTS: Final = (
     "ALTER TABLE state ADD COLUMN masked TEXT",
     "ALTER TABLE state_changes ADD COLUMN masked TEXT",
+    "CREATE INDEX state_masked ON state (scope_key) WHERE masked IS NOT NULL",
 )
 _COVERED: Final = """
     SELECT item_id, fate, envelope, metadata FROM queue WHERE json_type(metadata, '$.covered') IS NOT NULL

@@ -256,7 +256,11 @@ def get(conn: Connection, identity: ScopeIdentity, key: str) -> Any:
 def get_query(identity: ScopeIdentity, key: str) -> Query[Any]:
     """Return the query of `get`."""
     query = get_clear_query(identity, key)
-    return query._replace(build=lambda rows: query.build(rows)[0])
+
+    def value_of(rows: Sequence[Row]) -> Any:
+        return query.build(rows)[0]
+
+    return Query(query.statement, query.parameters, value_of)
 
 
 def get_clear_query(identity: ScopeIdentity, key: str) -> Query[tuple[Any, dict[str, str]]]:

@@ -191,6 +191,7 @@ async def test_secret_that_an_earlier_run_saved_is_masked_in_later_runs(open_eng
 
     assert run.context["state"]["conversation"]["key"] == MARK
     assert KEY not in str(run.journal)
+    assert KEY not in "".join(entry.data["chunk"]["content"] for entry in run.all("message.delta"))
     assert await lines_of(engine) == [("user", "hi"), ("user", "hi"), ("assistant", f"{MARK} it is")]
 
 

@@ -269,6 +269,20 @@ MUTANTS: Final = (
         f"{_LOG}::test_secrets_of_environment_arguments_and_runs_are_masked",
     ),
     Mutant(
+        "console/cli/terminal.py",
+        "for line in mask_secrets(message).splitlines() if line.strip())",
+        "for line in message.splitlines() if line.strip())",
+        "secrets are masked in errors",
+        f"{_LOG}::test_secrets_of_runs_are_masked_in_errors_and_reports_of_failures",
+    ),
+    Mutant(
+        "console/data/secret_text.py",
+        "    return process_mask().cover_words(text)",
+        "    return text",
+        "secrets are masked in reports of failures",
+        f"{_LOG}::test_secrets_of_runs_are_masked_in_errors_and_reports_of_failures",
+    ),
+    Mutant(
         "console/cli/log.py",
         "os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)",
         "os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)",

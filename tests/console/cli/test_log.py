@@ -11,6 +11,8 @@ import pytest
 from console.cli import open as open_command
 from console.cli.log import command_log
 from console.cli.main import COMMANDS, _parser
+from console.cli.terminal import print_error
+from console.ui.shared.crash_guard import FailureReport
 from engine.api import note_process_secrets
 from tests.support.commands import Trackside
 
@@ -89,3 +91,13 @@ def test_full_disk_is_reported_at_the_end(capsys: pytest.CaptureFixture[str]):
         pass
 
     assert "The log is incomplete: /dev/full cannot be written (No space left on device)." in capsys.readouterr().err
+
+
+def test_secrets_of_runs_are_masked_in_errors_and_reports_of_failures(capsys: pytest.CaptureFixture[str]):
+    note_process_secrets({"from-a-run": "api_key"})
+    print_error("cannot use from-a-run")
+    assert capsys.readouterr().err == "trackside: Cannot use ‹secret api_key›\n"
+
+    failure = FailureReport.of("The console", ValueError("cannot use from-a-run"))
+    assert failure.text == "ValueError: cannot use ‹secret api_key›"
+    assert "from-a-run" not in failure.report

@@ -156,12 +156,12 @@ async def test_reply_with_a_secret_is_edited_with_its_mark(tool_engines: ToolEng
 
 async def test_reply_that_is_too_large_for_the_editor_is_refused(tool_engines: ToolEngines):
     cue = Cue()
-    tool_engines.tool.answer = {"sky": "blue", "rest": ["x" * 1_000] * 3_000}
+    tool_engines.tool.answer = {"sky": "blue", "rest": ["x" * 1_000] * 600}
     app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
     async with at_the_screen(app, (120, 40)) as pilot:
         await pause_at_reply(pilot, app, tool_engines, cue)
         await pilot.press("f4")
-        await sees(pilot, "The reply is larger than 1 MiB, too large to edit. f6 sends it as it is.")
+        await sees(pilot, "The reply is larger than 512 KiB, too large to edit. f6 sends it as it is.")
         await pilot.press("f6")
         await sees(pilot, "The sky is blue.")
         cue.go()

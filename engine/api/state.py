@@ -102,9 +102,9 @@ class StateApi:
 
         def write(conn: Connection, origin: EditOrigin) -> StateEdit:
             former, secrets = run_query(conn, state.get_clear_query(scope, key))
-            clear = SecretMask(secrets).put_back(value, former)
-            masked = SecretMask({**known.secrets, **secrets}).masked_json(clear)
-            return state_edits.put(conn, scope, key, clear, origin, expected=expected, limits=limits, masked=masked)
+            clear, mask = SecretMask(secrets).put_back(value, former), SecretMask({**known.secrets, **secrets})
+            seen, masked = mask.cover_value(expected), mask.masked_json(clear)
+            return state_edits.put(conn, scope, key, clear, origin, expected=seen, limits=limits, masked=masked)
 
         return await self._edit(write)
 

@@ -133,8 +133,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/api/state.py",
-        "clear = SecretMask(secrets).put_back(value, former)",
-        "clear = value",
+        "clear, mask = SecretMask(secrets).put_back(value, former), SecretMask",
+        "clear, mask = value, SecretMask",
         "an edit of a state value puts the secret back",
         _STATE,
     ),
@@ -230,6 +230,13 @@ MUTANTS: Final = (
         "given = text, envelope_text, json.dumps(metadata), item_id",
         "an upgrade masks the messages whose fate is decided",
         _UPGRADE,
+    ),
+    Mutant(
+        "engine/api/past_event.py",
+        "envelope = mask_event(_with_raw(conn, envelope, lost, now), mask)",
+        "envelope = _with_raw(conn, envelope, lost, now)",
+        "large data of a past event is masked",
+        "tests/engine/api/test_state_and_events.py::test_large_data_of_a_past_event_is_masked",
     ),
     # Paused replies
     Mutant(

@@ -1,7 +1,7 @@
 """Masks secrets in recorded data: `‹secret OPENAI_API_KEY›` replaces the value."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
 from typing import Any, Final, cast
@@ -34,6 +34,7 @@ _LONGEST_SEARCHED: Final = 65_536
 _MARK: Final = "‹secret "
 _SHORTEST: Final = 4
 """Characters of the shortest value that is masked. Shorter values would mask half of every line and protect nothing."""
+_MAX_RANGES: Final = 1_000
 _SHORTEST_IN_NAME: Final = 8
 """Characters of the shortest secret that is searched for in ids and keys."""
 
@@ -172,6 +173,16 @@ class SecretMask:
         secrets = {value: name for value, name in self.secrets.items() if self._mark_of[value] in text}
         return encode({"shown": text, "secrets": secrets})
 
+    def ranges_in(self, content: bytes) -> list[tuple[int, int, str]]:
+        """Return where secrets are in the bytes of an artifact: start, end and name of each, in order, up to 1,000."""
+        found: list[tuple[int, int, str]] = []
+        for value, name in self.secrets.items():
+            wanted, start = value.encode(), 0
+            while len(found) < _MAX_RANGES and (start := content.find(wanted, start)) >= 0:
+                found.append((start, start + len(wanted), name))
+                start += len(wanted)
+        return sorted(found)
+
     def _put_back(self, edited: Any, shown: Any, original: Any) -> Any:
         if isinstance(edited, str):
             return original if isinstance(shown, str) and edited == shown else self.put_back_words(edited)
@@ -229,6 +240,19 @@ class SecretMask:
     def stream(self) -> "StreamMask | None":
         """Return a mask for one streamed text; None if there is nothing to mask."""
         return StreamMask(self._marks) if self._marks else None
+
+
+def mask_ranges(content: bytes, ranges: Iterable[Sequence[Any]]) -> bytes:
+    """Return the beginning of an artifact with the ranges of secrets replaced by their marks."""
+    parts: list[bytes] = []
+    done = 0
+    for start, end, name in sorted(map(tuple, ranges)):
+        if start >= len(content):
+            break
+        if start >= done:
+            parts += (content[done:start], f"{_MARK}{name}›".encode())
+        done = max(done, end)
+    return b"".join([*parts, content[done:]])
 
 
 def _with_unique_names(secrets: Mapping[str, str]) -> dict[str, str]:

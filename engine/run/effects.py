@@ -89,7 +89,7 @@ class Effects:
             if problem is None:
                 row = self._artifact_row(artifact_id, payload, content, entry)
                 try:
-                    artifacts.register(tx.connection, mask_artifact(row, self._order.secret_mask), content)
+                    artifacts.register(tx.connection, mask_artifact(row, content, self._order.secret_mask), content)
                 except ArtifactTaken:
                     problem = f"artifact id {artifact_id!r:.80} is already used"
             if problem is not None:

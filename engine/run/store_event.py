@@ -10,7 +10,7 @@ from engine.intake.envelope import EventEnvelope
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import Attachment
 from engine.store import artifacts, transcript
-from engine.store.artifacts import ArtifactRow, Storage
+from engine.store.artifacts import MASKED_RANGES, ArtifactRow, Storage
 from engine.store.batch import Transaction
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.store.transcript import TranscriptLine
@@ -64,7 +64,7 @@ def store_attachments(
     warnings: list[str] = []
     for attachment in envelope.input.attachments:
         content = decode_content(attachment)
-        row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), mask)
+        row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), content, mask)
         if is_file_reference(attachment):
             root = find_root(attachment, roots)
             row = replace(row, storage=Storage.FILE, location=attachment.id, root=None if root is None else str(root))
@@ -79,11 +79,17 @@ def store_attachments(
     return tuple(warnings)
 
 
-def mask_artifact(row: ArtifactRow, mask: SecretMask) -> ArtifactRow:
-    """Return the row of an artifact as it may be listed, with the secrets in its texts masked."""
+def mask_artifact(row: ArtifactRow, content: bytes | None, mask: SecretMask) -> ArtifactRow:
+    """Return the row of an artifact as it may be listed, with the secrets in its texts masked.
+
+    The bytes are stored in clear; the metadata notes where the secrets in them are.
+    """
     texts = ("artifact_type", "mime_type", "name", "sha256", "location")
     masked = {name: mask.cover_value(getattr(row, name)) for name in texts}
-    return replace(row, **masked, metadata=mask.cover_value(dict(row.metadata)))
+    ranges = mask.ranges_in(content) if content else []
+    metadata = {name: value for name, value in row.metadata.items() if name != MASKED_RANGES}
+    noted = {MASKED_RANGES: ranges} if ranges else {}
+    return replace(row, **masked, metadata={**mask.cover_value(metadata), **noted})
 
 
 def store_raw(

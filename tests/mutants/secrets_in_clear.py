@@ -96,14 +96,14 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/effects.py",
-        "artifacts.register(tx.connection, mask_artifact(row, self._order.secret_mask), content)",
+        "artifacts.register(tx.connection, mask_artifact(row, content, self._order.secret_mask), content)",
         "artifacts.register(tx.connection, row, content)",
         "the fields of an artifact are masked",
         _ARTIFACT,
     ),
     Mutant(
         "engine/run/store_event.py",
-        "row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), mask)",
+        "row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), content, mask)",
         "row = _artifact_row(attachment, content, envelope, run_id, runner_id, at)",
         "the fields of an attachment are masked",
         _ARTIFACT,
@@ -113,6 +113,13 @@ MUTANTS: Final = (
         "return _with_secrets(row, run.order.secret_mask)",
         "return row",
         "a runner gets the metadata that it wrote",
+        _ARTIFACT,
+    ),
+    Mutant(
+        "engine/api/artifacts.py",
+        "return mask_ranges(content, [*noted, *mask.ranges_in(content)])",
+        "return mask_ranges(content, mask.ranges_in(content))",
+        "the content of an artifact is shown masked by a process that does not know the secret",
         _ARTIFACT,
     ),
     # The transcript

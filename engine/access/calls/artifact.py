@@ -13,7 +13,7 @@ from engine.journal.secret_mask import SecretMask
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import artifacts
-from engine.store.artifacts import READ, ArtifactRow, Storage
+from engine.store.artifacts import MASKED_RANGES, READ, ArtifactRow, Storage
 from engine.store.errors import NotFound, PathEscapes
 from engine.store.row_mapping import ConversationKey
 
@@ -110,7 +110,8 @@ def _with_secrets(row: ArtifactRow, mask: SecretMask) -> ArtifactRow:
     """Return the row as its runner wrote it: the stored one has the secrets masked."""
     texts = ("artifact_type", "mime_type", "name", "sha256", "location")
     restored = {name: mask.put_back(getattr(row, name)) for name in texts}
-    return replace(row, **restored, metadata=mask.put_back(dict(row.metadata)))
+    metadata = {name: value for name, value in row.metadata.items() if name != MASKED_RANGES}
+    return replace(row, **restored, metadata=mask.put_back(metadata))
 
 
 CALLS = (

@@ -27,6 +27,7 @@ IN_CLEAR = {
 
 PLANTER = """
 import base64
+import os
 import sys
 from engine.protocol import AgentAPIException
 
@@ -170,9 +171,9 @@ def draw_screens(trackside: Trackside) -> str:
             terminal.type(palette)
             terminal.sees("Search for commands")
             terminal.type(words + "\r")
-            terminal.sees(seen)
+            terminal.sees(seen, "esc back")
             terminal.type(escape)
-            terminal.type(escape)
+            terminal.until(lambda: "esc back" not in terminal.text, "the main screen")
         terminal.type(leave)
         assert terminal.ends() == 0
         return bytes(terminal.sent).decode("utf-8", "replace")

@@ -1,6 +1,7 @@
 """Secrets in ids, keys, types, names and state values: refused, or masked wherever a user reads them."""
 
 import asyncio
+import base64
 import json
 import sqlite3
 from contextlib import closing
@@ -94,7 +95,11 @@ async def test_artifact_is_listed_with_its_secrets_masked_and_its_runner_gets_th
 
     @declares(permissions={"artifacts": ["metadata"]})
     async def paints(ctx):
-        yield artifact_created(KEY, artifact_id="a", name=KEY, mime_type=KEY, metadata={"by": KEY})
+        content = base64.b64encode(f"1 {KEY} 2 {KEY}".encode()).decode()
+        yield artifact_created(
+            KEY, artifact_id="a", name=KEY, mime_type=KEY, metadata={"by": KEY}, content_base64=content
+        )
+        yield artifact_created(artifact_id="c", metadata={"masked_ranges": "forged"}, content_base64=content)
         found = await ctx.api.artifact_metadata("a")
         seen.extend([found.artifact_type, found.name, found.mime_type, found.metadata])
         yield done()
@@ -110,6 +115,13 @@ async def test_artifact_is_listed_with_its_secrets_masked_and_its_runner_gets_th
     )
     assert (rows["b"].name, rows["b"].location) == (MARK, f"http://x/{MARK}")
     assert seen == [KEY, KEY, KEY, {"by": KEY}]
+    await open_engine.close(engine)
+    reader = await open_engine(mode="read")  # knows no secret
+    assert await reader.artifacts.read_bytes("a") == f"1 {KEY} 2 {KEY}".encode()
+    assert (await reader.artifacts.preview("a", limit=100)).decode() == f"1 {MARK} 2 {MARK}"
+    assert (await reader.artifacts.preview("c", limit=100)).decode() == f"1 {MARK} 2 {MARK}"
+    assert (await reader.artifacts.preview("a", limit=6)).decode() == f"1 {MARK}"
+    assert (await reader.artifacts.get("a")).metadata == {"by": MARK}
 
 
 async def test_users_line_is_masked_for_the_user_and_in_clear_for_the_runner(open_engine: Engines):

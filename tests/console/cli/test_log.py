@@ -19,6 +19,12 @@ from tests.support.commands import Trackside
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (DEBUG|INFO|WARNING|ERROR) \d+ trackside\.\w+: \S.*")
 
 
+@pytest.fixture(autouse=True)
+def no_earlier_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the secrets that other tests of this process have used."""
+    monkeypatch.setattr("engine.journal.secret_mask._process_secrets", {})
+
+
 def test_every_command_has_the_option():
     for name in COMMANDS:
         assert "--log FILE" in _help(name), name

@@ -11,6 +11,7 @@ from engine.clock import Clock, Ids
 from engine.events import LIVE_STATUSES, EndReason, EntryKind, Hub, Source, Status
 from engine.intake.envelope import EventEnvelope
 from engine.intake.errors import IntakeError
+from engine.log import get_log
 from engine.project.config import ConfigError
 from engine.protocol.results import FailureCode
 from engine.queue.claims import ClaimedEvents
@@ -37,6 +38,7 @@ from engine.store.runs import RunRow
 from engine.store.writer import Writer
 from engine.version import VERSION
 
+LOG: Final = get_log("host")
 HOST_RESTARTED: Final = FailureCode.HOST_RESTARTED.value
 
 
@@ -122,6 +124,7 @@ class Host:
     async def start(self) -> list[str]:
         """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
+        LOG.info("host %s opened %s; closed %d runs of dead hosts", self.host_id, self._database.path, len(recovered))
         self._tasks = [asyncio.ensure_future(self._poll()), asyncio.ensure_future(self._request_server.serve())]
         return recovered
 
@@ -227,6 +230,7 @@ class Host:
             self.last_error = error
         await self.writer.close()
         self._lock.release()
+        LOG.info("host %s closed", self.host_id)
 
     def _register(self, tx: Transaction) -> list[str]:
         now = self._clock.now()
@@ -276,6 +280,7 @@ class Host:
     def _handle_error(self, error: StoreError) -> None:
         """Stop all runs if the database cannot be written: their entries are neither stored nor announced."""
         self.last_error = error
+        LOG.error("a write failed: %s", error)
         if isinstance(error, EntryRefused):
             return  # only one entry was refused; the disk is fine
         for live in self.orchestrator.live.values():

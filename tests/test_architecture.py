@@ -31,6 +31,7 @@ ENGINE_LEAVES = {
     "engine.intake.mime",
     "engine.protocol",
     "engine.rooted_files",
+    "engine.log",
 }
 WITHOUT_LEAVES = {"engine.protocol", "engine.journal.kinds", "engine.journal.delta_text"}
 COMMANDS = """

@@ -2,7 +2,8 @@
 
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from console.cli import open as open_command
 from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.options import Parser
-from console.cli.terminal import Output, print_error
+from console.cli.terminal import Output, mask_secrets, print_error
 from engine.version import VERSION
 
 COMMANDS: Final[Mapping[str, str]] = {
@@ -54,23 +55,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if _opens_console(typed):
-            options = open_command.parser().parse_args(typed)
-            _check_working_folder()
-            return open_command.perform(options)
+            return _perform(open_command.parser().parse_args(typed), typed, open_command.perform)
         options = _parser(typed[0]).parse_args(typed)
-        _check_working_folder()
-        return _checked(options.perform(options))
+        return _checked(_perform(options, typed, options.perform))
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except UsageError as error:
         print_error(f"{error}{_path_hint(typed)}")
     except Exception as error:  # noqa: BLE001  (the edge: expected errors are printed on one line, others are bugs)
         if not _is_expected(error):
-            traceback.print_exc()
+            sys.stderr.write(mask_secrets(traceback.format_exc()))
             print_error(BUG)
             return ExitCode.NO
         print_error(str(error))
     return ExitCode.USAGE
+
+
+def _perform(options: Namespace, typed: Sequence[str], perform: Callable[[Namespace], int]) -> int:
+    """Run a command, with a log if the user asked for one."""
+    _check_working_folder()
+    if options.log is None:
+        return perform(options)
+    from console.cli.log import command_log
+
+    with command_log(options.log, typed) as log:
+        code = perform(options)
+        log.info("exit code %d", code)
+        return code
 
 
 def _checked(code: int) -> int:
@@ -89,6 +100,7 @@ def _parser(named: str) -> Parser:
         if name == named:
             command = import_module(f"console.cli.{name}")
             command.add_arguments(sub)
+            sub.add_log()
             sub.set_defaults(perform=command.perform)
     return parser
 

@@ -35,6 +35,7 @@ def parser() -> Parser:
     )  # fmt: skip
     result.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     add_own_database(result)
+    result.add_log()
     return result
 
 

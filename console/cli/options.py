@@ -22,6 +22,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}. See `{self.prog} --help`.")
 
+    def add_log(self) -> None:
+        """Add `--log`, which every command has, to this parser and to those of its verbs."""
+        self.add_argument(
+            "--log", type=Path, metavar="FILE", help="append a log of Trackside itself to FILE, with secrets masked"
+        )
+        for action in self._actions:
+            for verb in action.choices.values() if isinstance(action.choices, dict) else ():
+                if isinstance(verb, Parser):
+                    verb.add_log()
+
 
 def add_database(parser: "argparse.ArgumentParser | argparse._MutuallyExclusiveGroup") -> None:
     """Add `--db`, which every command has."""

@@ -332,7 +332,7 @@ async def _rename(options: argparse.Namespace) -> int:
     if options.json:
         print_json(out, record(renamed))
     else:
-        words = f"is now called {one_line(title)!r}." if title else "now has no title."
+        words = f"is now called {one_line(renamed.title)!r}." if renamed.title else "now has no title."
         out.line(f"{one_line(session)} {words}")
     return ExitCode.OK
 

@@ -76,9 +76,18 @@ def standard_output() -> Output:
     return Output(sys.stdout)
 
 
+def mask_secrets(text: str) -> str:
+    """Return the text of an error without the secrets of the runs that this process has prepared."""
+    if "engine.api" not in sys.modules:
+        return text
+    from engine.api import process_mask
+
+    return process_mask().cover_words(text)
+
+
 def print_error(message: str) -> None:
-    """Print one line on standard error. An error of the engine begins as a sentence."""
-    text = "; ".join(line.strip() for line in message.splitlines() if line.strip())
+    """Print one line on standard error, with secrets masked. An error of the engine begins as a sentence."""
+    text = "; ".join(line.strip() for line in mask_secrets(message).splitlines() if line.strip())
     Output(sys.stderr).line(f"trackside: {one_line(as_sentence(text), 4_000)}")
 
 

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from functools import partial
 from typing import Any, Final, NamedTuple, NoReturn, cast
 
+import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.access.call import MAX_REPLY_BYTES, Arguments, CallType, Reply
@@ -82,7 +83,7 @@ async def _pause(
         call_id=call.call_id,
         action=call.call_type.name,
         arguments=run.order.secret_mask.cover_value(call.arguments.model_dump(mode="json", exclude_unset=True)),
-        original=original,
+        original=None if original is None else _masked(run, original),
     )
     outcome = await run.pause_control.wait_while_paused(pause, partial(_edit_reply, services, run, call, original))
     if outcome is None:
@@ -97,13 +98,26 @@ def _edit_reply(
     original: Mapping[str, Any] | None,
     reply: object,
     editor: str,
-) -> Mapping[str, Any]:
-    """Check a reply that the user has set, and record it with the original that it replaces."""
-    edit = check_edited_reply(call.call_type.name, reply)
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Check a reply that the user has set, and record it with the original that it replaces.
+
+    The user has seen the original with its secrets masked. The marks that are still in the reply become secrets again.
+    Returns the reply to send, and the reply as it is shown.
+    """
+    edit = check_edited_reply(call.call_type.name, run.order.secret_mask.put_back(reply, original))
     kind = "call.edited"
     parts = services.entry_part(run, kind, "original", original) | services.entry_part(run, kind, "edit", edit)
     run.recorder.record(Source.USER, EntryKind.PAUSE_EDITED, {"call_id": call.call_id, **parts, "editor": editor})
-    return edit
+    return edit, _masked(run, edit)
+
+
+def _masked(run: LiveRun, reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a reply as the user may see it; the same object if it contains no secret."""
+    if not run.order.secret_mask.secrets:
+        return reply
+    text = orjson.dumps(reply).decode()
+    masked = run.recorder.cover(text)
+    return reply if masked is text else orjson.loads(masked)
 
 
 # The reply of a call that was made

@@ -50,7 +50,7 @@ class CallServer:
             raise RUN_ENDED.refusal()
         number = self._call_counts[run] = self._call_counts.get(run, 0) + 1
         call_id = f"c{number}"
-        request = {"call_id": call_id, "action": action[:100]}
+        request = {"call_id": call_id, "action": run.order.secret_mask.cover_words(action)[:100]}
         self._record(run, Source.RUNNER, EntryKind.CALL_REQUESTED, request, "arguments", data)
         rate_limit = self._rate_limits.setdefault(run, RateLimit())
         call_type, arguments, decision = self._decide(run, action, data, rate_limit)
@@ -103,7 +103,8 @@ class CallServer:
             return None, None, refusal
         call_type = CALL_TYPES.get(name)
         if call_type is None:
-            return None, None, Decision(False, f"{name!r:.80} is not a call of this host", ErrorCode.NOT_FOUND)
+            shown = run.order.secret_mask.cover_words(name)
+            return None, None, Decision(False, f"{shown!r:.80} is not a call of this host", ErrorCode.NOT_FOUND)
         own_data = {key: value for key, value in data.items() if key != "run_id" and key not in IDENTITY_FIELDS}
         try:
             arguments = call_type.arguments.model_validate(own_data)

@@ -10,7 +10,7 @@ from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope,
 from engine.intake.errors import IntakeError
 from engine.intake.event_examples import default_draft, example_draft
 from engine.journal.delta_text import DeltaText
-from engine.journal.secret_mask import has_mark
+from engine.journal.secret_mask import has_mark, note_process_secrets, process_mask, secrets_in
 from engine.project.agents import AgentConfig
 from engine.project.config import ConfigError, InvalidAgent, Project, find_project, json_schema
 from engine.project.form import Choices, Form
@@ -174,13 +174,16 @@ __all__ = [
     "has_mark",
     "json_schema",
     "message",
+    "note_process_secrets",
     "prepare",
+    "process_mask",
     "project_database",
     "reach",
     "read_attachment",
     "read_event",
     "reason_not_passed",
     "saved_settings_in",
+    "secrets_in",
     "text_of",
     "to_yaml",
 ]

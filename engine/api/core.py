@@ -1,6 +1,7 @@
 """What the groups of the facade share: the open database, the workspace in force and the host."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -11,12 +12,13 @@ from engine.clock import Clock, Ids
 from engine.events import EXECUTED_ELSEWHERE, LIVE_STATUSES, Hub
 from engine.host import Host
 from engine.intake.envelope import EventEnvelope
+from engine.journal.secret_mask import SecretMask, secrets_in
 from engine.project.workspace import Workspace
 from engine.queue.request_sender import RequestSender
 from engine.run.live import LiveRun
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
-from engine.store import entries, runs, transcript
+from engine.store import entries, kept_settings, runs, transcript
 from engine.store.async_reader import Query
 from engine.store.batch import Transaction
 from engine.store.database import Database
@@ -136,6 +138,20 @@ class EngineCore:
         """Options for the agent that an earlier event went to; for its runner if no agent has that name now."""
         known = {entry.id for entry in self.workspace.project.config.agents}
         return RunOptions(runner=agent if agent in known else runner_id, kept=bool(metadata.get(runs.KEPT)))
+
+    async def secret_mask(self) -> SecretMask:
+        """A mask of the secrets that this process knows, for texts that the user writes outside of a run.
+
+        These are the secrets of the project's agents, of the saved settings and of the runs prepared here.
+        """
+        project = self.workspace.project
+        names = {*project.config.env, *(name for agent in project.config.agents for name in agent.env)}
+        named: list[tuple[str, Any]] = [(name, os.environ[name]) for name in sorted(names) if name in os.environ]
+        for agent in project.config.agents:
+            named += agent.config.items()
+        for saved in (self.workspace.kept or await self.read(kept_settings.every)).values():
+            named += saved.get("config", {}).items()
+        return SecretMask({**self.workspace.secrets, **secrets_in(named)})
 
     async def close(self) -> None:
         """Stop the runs in progress and close the database."""

@@ -8,10 +8,11 @@ from sqlalchemy import Connection
 
 from engine.events import EntryKind, RunStarted
 from engine.intake.envelope import EventEnvelope
-from engine.journal.secret_mask import has_mark
+from engine.journal.secret_mask import SecretMask, has_mark
 from engine.protocol.content import Attachment
 from engine.protocol.context import AgentRunContext
 from engine.queue.items import current_envelope
+from engine.run.masked_event import mask_event
 from engine.run.run_start import envelope_from_context
 from engine.run.store_event import EVENT_ID_KEY
 from engine.store import artifacts, entries, event_log, queue, runs
@@ -30,8 +31,11 @@ class PastEvent:
     """What could not be read back, for the user."""
 
 
-def past_event(conn: Connection, name: str, *, now: int) -> PastEvent:
-    """The event of this id, or of a run: by the run's id, a unique beginning of it, or `last`."""
+def past_event(conn: Connection, name: str, mask: SecretMask, *, now: int) -> PastEvent:
+    """The event of this id, or of a run: by the run's id, a unique beginning of it, or `last`.
+
+    `mask` is for large data of the event, which is stored as an artifact and in clear.
+    """
     event = event_log.seen(conn, name)
     if event is None:
         run = runs.find(conn, name)
@@ -41,11 +45,11 @@ def past_event(conn: Connection, name: str, *, now: int) -> PastEvent:
         event_id, conversation_id = event.event_id, event.conversation_id
     item = queue.of_event(conn, event_id, conversation_id)
     # A queued event is stored whole; for any other event only the context of its run is stored.
-    envelope = current_envelope(item) if item is not None else _from_context(conn, run, name)
+    envelope = current_envelope(queue.as_shown(item)) if item is not None else _from_context(conn, run, name)
     lost: list[str] = []
+    envelope = mask_event(_with_raw(conn, envelope, lost, now), mask)
     if has_mark(envelope.model_dump_json()):
-        lost.append("a secret is masked in the database; enter it again")
-    envelope = _with_raw(conn, envelope, lost, now)
+        lost.insert(0, "a secret is masked in the database; enter it again")
     return PastEvent(_with_bytes(conn, envelope, lost, now), tuple(lost))
 
 

@@ -1,6 +1,7 @@
 """Queued messages: what waits for a run in progress or for its end."""
 
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -8,21 +9,26 @@ from typing import Any
 from engine.api.core import EngineCore
 from engine.events import Mode
 from engine.intake.envelope import copy_with_new_ids
+from engine.journal.secret_mask import SecretMask, has_mark
 from engine.queue.items import current_envelope
 from engine.queue.leftovers import Resend, resend_withdrawn
 from engine.queue.receipts import SteeringReport, read_steering_report
 from engine.queue.requests import Action
 from engine.queue.ticket import Ticket
 from engine.queue.user_edits import QueueEditor
+from engine.run.masked_event import put_back_secrets
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
 from engine.store import queue
-from engine.store.errors import OwnedByOtherHost
+from engine.store.errors import CannotSteer, OwnedByOtherHost
 from engine.store.queue import QueueItem
 
 
 class QueueApi:
-    """List, change, withdraw and resend queued messages, also those that wait in another process."""
+    """List, change, withdraw and resend queued messages, also those that wait in another process.
+
+    Their secrets are masked when they are read.
+    """
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -59,7 +65,7 @@ class QueueApi:
 
     async def dismiss(self, item_id: str) -> QueueItem:
         """Take a dropped message off the list of messages that can be sent again."""
-        return await self._core.require_host().queue_editor.dismiss(item_id)
+        return queue.as_shown(await self._core.require_host().queue_editor.dismiss(item_id))
 
     async def resend(
         self,
@@ -98,7 +104,8 @@ class QueueApi:
 
     async def list(self, conversation_id: str | None = None, *, run_id: str | None = None) -> list[QueueItem]:
         """Messages that are queued, in their order."""
-        return await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+        items = await self._core.fetch(queue.waiting_query(conversation_id=conversation_id, run_id=run_id))
+        return [queue.as_shown(item) for item in items]
 
     async def _change(
         self, action: Action, change: Callable[..., Awaitable[QueueItem]], item_id: str, **arguments: Any
@@ -107,13 +114,27 @@ class QueueApi:
         core = self._core
         if core.host is not None:
             with suppress(OwnedByOtherHost):
-                return await change(core.host.queue_editor, item_id, **arguments)
+                return queue.as_shown(await change(core.host.queue_editor, item_id, **arguments))
         item = await core.read(lambda conn: queue.editable(conn, item_id))
         await core.requests.send(action, item.host, item.run_id, {"item_id": item_id, **arguments})
-        return await core.read(lambda conn: queue.get(conn, item_id))
+        return queue.as_shown(await core.read(lambda conn: queue.get(conn, item_id)))
 
     def _new_order(self, item: QueueItem, options: RunOptions | None = None) -> RunOrder:
         """The message of an item as a new event, prepared for the same runner unless `options` names another."""
         core = self._core
         same = options or core.same_runner(item.metadata.get(queue.AGENT), item.runner_id, item.metadata)
-        return prepare(core.workspace, copy_with_new_ids(current_envelope(item), core.ids), same)
+        envelope = copy_with_new_ids(current_envelope(item), core.ids)
+        order = prepare(core.workspace, envelope, same)
+        if queue.IS_MASKED not in item.metadata:
+            return order
+        mask = _with_known(order.secret_mask, core.workspace.secrets)
+        whole = put_back_secrets(envelope, mask)
+        if has_mark(whole.model_dump_json()):
+            raise CannotSteer("The message contains a secret that is no longer known. Type the message again.")
+        return replace(prepare(core.workspace, whole, same), secret_mask=mask)
+
+
+def _with_known(mask: SecretMask, known: Mapping[str, str]) -> SecretMask:
+    """A mask that also has the secrets of earlier runs whose names are not ambiguous."""
+    counts = Counter([*mask.secrets.values(), *(name for value, name in known.items() if value not in mask.secrets)])
+    return SecretMask({**mask.secrets, **{value: name for value, name in known.items() if counts[name] == 1}})

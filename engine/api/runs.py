@@ -281,7 +281,8 @@ class RunsApi:
     async def event(self, name: str) -> PastEvent:
         """The event of this id or of a run, as it came in, with its attached bytes."""
         now = self._core.now()
-        return await self._core.read(lambda conn: past_event(conn, name, now=now))
+        mask = await self._core.secret_mask()
+        return await self._core.read(lambda conn: past_event(conn, name, mask, now=now))
 
     async def has_host(self, run: RunRow) -> bool:
         """Whether the process that hosts a run is alive; if not, the next host to open closes the run."""

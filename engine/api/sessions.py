@@ -38,15 +38,15 @@ class SessionsApi:
         return await self._core.read(lambda conn: sessions.is_there(conn, session_id))
 
     async def rename(self, session_id: str, title: str | None) -> None:
-        await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, title))
+        shown = (await self._core.secret_mask()).cover_value(title)
+        await self._core.edit(lambda tx: sessions.rename(tx.connection, session_id, shown))
 
     async def set_metadata(
         self, session_id: str, metadata: Mapping[str, Any], *, remove: Collection[str] = ()
     ) -> Session:
         """Set some keys of a session's metadata and remove others. The rest of the metadata stays."""
-        return await self._core.edit(
-            lambda tx: sessions.set_metadata(tx.connection, session_id, metadata, remove=remove)
-        )
+        shown = (await self._core.secret_mask()).cover_value(dict(metadata))
+        return await self._core.edit(lambda tx: sessions.set_metadata(tx.connection, session_id, shown, remove=remove))
 
     async def create(
         self,
@@ -61,6 +61,7 @@ class SessionsApi:
         Raises SessionRefused if the id is taken or not valid.
         """
         own_id, now = session_id if session_id is not None else self._core.ids.new("ses"), self._core.now()
+        user_id, title, metadata = (await self._core.secret_mask()).cover_value([user_id, title, metadata])
         return await self._core.edit(
             lambda tx: sessions.create(tx.connection, own_id, at=now, user_id=user_id, title=title, metadata=metadata)
         )
@@ -76,6 +77,7 @@ class SessionsApi:
     ) -> Session:
         """Create a child of a session, with an empty transcript and, unless it is given, the user of the parent."""
         own_id, now = child_id if child_id is not None else self._core.ids.new("ses"), self._core.now()
+        user_id, title, metadata = (await self._core.secret_mask()).cover_value([user_id, title, metadata])
         return await self._core.edit(
             lambda tx: sessions.spawn(
                 tx.connection, parent_id, own_id, at=now, user_id=user_id, title=title, metadata=metadata
@@ -88,6 +90,7 @@ class SessionsApi:
         Without a line, the child gets everything on disk now; output of a live run that is not committed is left out.
         """
         child_id, now, numbers = self._core.ids.new("ses"), self._core.now(), count(1)
+        title = (await self._core.secret_mask()).cover_value(title)
         return await self._core.edit(
             lambda tx: sessions.fork(
                 tx.connection,

@@ -7,7 +7,9 @@ from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
 from engine.events import Expected
+from engine.journal.secret_mask import SecretMask
 from engine.store import entries, runs, state, state_edits, state_pages
+from engine.store.async_reader import run_query
 from engine.store.errors import NotFound
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.state import Kept, Written
@@ -16,7 +18,10 @@ from engine.store.state_pages import StateChange, StateRow
 
 
 class StateApi:
-    """Read and edit state. A run in progress sees an edit with its next call; the event log records each edit."""
+    """Read and edit state. A run in progress sees an edit with its next call; the event log records each edit.
+
+    Values are read with their secrets masked.
+    """
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -87,13 +92,21 @@ class StateApi:
     ) -> StateEdit:
         """Write a value; raises StateRefused if a key, a value or the scope is over its limit.
 
+        A value that was read with a secret masked gets the secret back; a mark that the user changed is saved as typed.
+
         `expected` is the value that the user has seen, a listed row, or `Expected.NOTHING`. Raises StateConflict, and
         writes nothing, if the stored value is no longer `expected`.
         """
-        limits = self._core.workspace.project.state_limits()
-        return await self._edit(
-            lambda conn, origin: state_edits.put(conn, scope, key, value, origin, expected=expected, limits=limits)
-        )
+        limits, known = self._core.workspace.project.state_limits(), await self._core.secret_mask()
+        state.refuse_secret(known.secret_in_name(key))
+
+        def write(conn: Connection, origin: EditOrigin) -> StateEdit:
+            former, secrets = run_query(conn, state.get_clear_query(scope, key))
+            clear, mask = SecretMask(secrets).put_back(value, former), SecretMask({**known.secrets, **secrets})
+            seen, masked = mask.cover_value(expected), mask.masked_json(clear)
+            return state_edits.put(conn, scope, key, clear, origin, expected=seen, limits=limits, masked=masked)
+
+        return await self._edit(write)
 
     async def delete(self, scope: ScopeIdentity, key: str, *, expected: object = Expected.ANYTHING) -> StateEdit:
         """Delete a key; `expected` as in `set`."""

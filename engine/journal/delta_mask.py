@@ -16,6 +16,7 @@ class DeltaMask:
 
     def __init__(self, mask: SecretMask) -> None:
         self._mask = mask
+        self._known = len(mask.secrets)
         self._start_message()
 
     def _start_message(self) -> None:
@@ -28,6 +29,11 @@ class DeltaMask:
         """Whether a reader of the recorded chunks appends the next fragment."""
         self._shown = ""
         """The whole text as it was recorded last with `all_content`."""
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return whether the mask has learned more secrets since. A new object is needed before the next message."""
+        return self._known != len(self._mask.secrets)
 
     @property
     def holds_text(self) -> bool:

@@ -1,11 +1,15 @@
 """Masks secrets in recorded data: `‹secret OPENAI_API_KEY›` replaces the value."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count
 from typing import Any, Final, cast
 from urllib.parse import unquote
 
 import orjson
+
+from engine.store.json_text import encode
 
 _TELLTALE: Final = ("secret", "token", "key", "password", "credential")
 _NUMBER_NAME: Final = re.compile(r"(secret|token|key|password|passcode|passwd|pwd|pin|credential)$", re.IGNORECASE)
@@ -30,6 +34,9 @@ _LONGEST_SEARCHED: Final = 65_536
 _MARK: Final = "‹secret "
 _SHORTEST: Final = 4
 """Characters of the shortest value that is masked. Shorter values would mask half of every line and protect nothing."""
+_MAX_RANGES: Final = 1_000
+_SHORTEST_IN_NAME: Final = 8
+"""Characters of the shortest secret that is searched for in ids and keys."""
 
 
 def has_mark(text: str) -> bool:
@@ -81,16 +88,31 @@ def _texts(place: str, value: object) -> Iterator[tuple[str, str]]:
 
 
 class SecretMask:
-    """Replaces known secrets in everything that is recorded."""
+    """Replaces known secrets in everything that is recorded or shown."""
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
         """Create a mask from secret values and their names."""
+        self.secrets: Mapping[str, str] = {}
+        """The name of each value. No two values have the same name, so that each mark stands for one value."""
+        self.learn(secrets or {})
+
+    def learn(self, secrets: Mapping[str, str]) -> None:
+        """Mask more secrets from now on. Marks that were written before keep their meaning."""
+        if self.secrets and secrets.keys() <= self.secrets.keys():
+            return
+        new = {value: name for value, name in secrets.items() if value not in self.secrets}
+        self.secrets = _with_unique_names({**self.secrets, **new})
         # Longest first, so that a secret that contains another one is masked completely.
-        named = sorted((secrets or {}).items(), key=lambda pair: -len(pair[0]))
-        self._marks = [(value, f"{_MARK}{name}›") for value, name in named]
-        self._written = [orjson.dumps(value).decode()[1:-1] for value, _ in self._marks]
+        named = sorted(self.secrets.items(), key=lambda pair: -len(pair[0]))
+        marks = [(value, f"{_MARK}{name}›") for value, name in named]
+        # In this order, because another thread may be masking: a value that is searched for must have its mark.
+        self._mark_of = dict(marks)
+        self._value_of = {mark: value for value, mark in marks}
+        self._marks = marks
+        self._written = [orjson.dumps(value).decode()[1:-1] for value, _ in marks]
         """The values as they appear inside a JSON string."""
-        self._mark_of = dict(self._marks)
+        for pattern in ("_values", "_values_and_marks", "_known_marks"):
+            self.__dict__.pop(pattern, None)
 
     def cover(self, text: str) -> str:
         """Return JSON text with every secret masked."""
@@ -100,10 +122,10 @@ class SecretMask:
         return orjson.dumps(self.cover_value(orjson.loads(text))).decode()
 
     def cover_words(self, words: str) -> str:
-        """Return plain text with every secret masked."""
-        for value, mark in self._marks:
-            words = words.replace(value, mark)
-        return words
+        """Return plain text with every secret masked. Marks in the text stay as they are."""
+        if not any(value in words for value in self._mark_of):
+            return words
+        return self._values_and_marks.sub(self._replacement, words)
 
     def cover_value(self, value: Any) -> Any:
         """Return a JSON value with every secret masked."""
@@ -120,9 +142,145 @@ class SecretMask:
             return self._mark_of.get(str(value), value)
         return value
 
+    def put_back(self, edited: Any, original: Any = None) -> Any:
+        """Return a masked JSON value that a user has edited, with its secrets in place of their marks.
+
+        `original` is the value before it was masked. What the user left as it was becomes the original again, so that a
+        number stays a number. A mark that the user changed is kept as typed.
+        """
+        return self._put_back(edited, self.cover_value(original), original) if self._marks else edited
+
+    def put_back_words(self, words: str) -> str:
+        """Return plain text with the secrets in place of their marks."""
+        return self._known_marks.sub(lambda found: self._value_of[found[0]], words) if self._mark_in(words) else words
+
+    def secret_in_name(self, name: str) -> str | None:
+        """Return the name of the secret that an id or a key contains; None if there is none.
+
+        Ids and keys cannot be masked, so they are refused. Short secrets are left out: they may be ordinary words.
+        """
+        found = (secret for value, secret in self.secrets.items() if len(value) >= _SHORTEST_IN_NAME and value in name)
+        return next(found, None)
+
+    def masked_json(self, value: Any) -> str | None:
+        """Return the column `masked` of a state value, which is stored in clear; None if it contains no secret.
+
+        It has the value as it is shown, and the secrets in it with their names, so that an edit can put them back.
+        """
+        if not self._marks or (shown := self.cover_value(value)) == value:
+            return None
+        text = encode(shown)
+        secrets = {value: name for value, name in self.secrets.items() if self._mark_of[value] in text}
+        return encode({"shown": text, "secrets": secrets})
+
+    def ranges_in(self, content: bytes) -> list[tuple[int, int, str]]:
+        """Return where secrets are in the bytes of an artifact: start, end and name of each, in order, up to 1,000."""
+        found: list[tuple[int, int, str]] = []
+        for value, name in self.secrets.items():
+            wanted, start = value.encode(), 0
+            while len(found) < _MAX_RANGES and (start := content.find(wanted, start)) >= 0:
+                found.append((start, start + len(wanted), name))
+                start += len(wanted)
+        return sorted(found)
+
+    def _put_back(self, edited: Any, shown: Any, original: Any) -> Any:
+        if isinstance(edited, str):
+            return original if isinstance(shown, str) and edited == shown else self.put_back_words(edited)
+        if isinstance(edited, dict):
+            before: dict[str, tuple[str, Any, Any]] = {}
+            if isinstance(original, dict):
+                pairs = cast("dict[str, Any]", original).items()
+                shown_pairs = cast("dict[str, Any]", shown)
+                before = {
+                    covered: (name, shown_pairs[covered], inner)
+                    for name, inner in pairs
+                    if (covered := self.cover_words(name)) in shown_pairs
+                }
+            result: dict[str, Any] = {}
+            for name, inner in cast("dict[str, Any]", edited).items():
+                former = before.get(name) or (self.put_back_words(name), None, None)
+                result[former[0]] = self._put_back(inner, former[1], former[2])
+            return result
+        if isinstance(edited, list):
+            given = cast("list[Any]", edited)
+            shown_items = cast("list[Any]", shown) if isinstance(original, list) else []
+            items = cast("list[Any]", original) if isinstance(original, list) else []
+            rest = [None] * (len(given) - len(items))
+            before_items = zip([*shown_items, *rest], [*items, *rest], strict=True)
+            return [self._put_back(inner, *former) for inner, former in zip(given, before_items, strict=False)]
+        return edited
+
+    @cached_property
+    def _values(self) -> "re.Pattern[str]":
+        return re.compile("|".join(re.escape(value) for value, _ in self._marks))
+
+    @cached_property
+    def _values_and_marks(self) -> "re.Pattern[str]":
+        if any("‹" in value or "›" in value for value in self._mark_of):
+            return self._values
+        return re.compile(f"{_MARK}[^‹›]*›|{self._values.pattern}")
+
+    @cached_property
+    def _known_marks(self) -> "re.Pattern[str]":
+        return re.compile("|".join(map(re.escape, self._value_of)))
+
+    def _replacement(self, found: "re.Match[str]") -> str:
+        text = found[0]
+        if text in self._mark_of:
+            return self._mark_of[text]
+        if text in self._value_of:
+            return text
+        # Another mask's mark, or a text that only looks like a mark and may contain a secret.
+        inner = text[len(_MARK) : -1]
+        return f"{_MARK}{self._values.sub(lambda secret: self._mark_of[secret[0]], inner)}›"
+
+    def _mark_in(self, words: str) -> bool:
+        return bool(self._marks) and _MARK in words
+
     def stream(self) -> "StreamMask | None":
         """Return a mask for one streamed text; None if there is nothing to mask."""
         return StreamMask(self._marks) if self._marks else None
+
+
+def mask_ranges(content: bytes, ranges: Iterable[Sequence[Any]]) -> bytes:
+    """Return the beginning of an artifact with the ranges of secrets replaced by their marks."""
+    parts: list[bytes] = []
+    done = 0
+    for start, end, name in sorted(map(tuple, ranges)):
+        if start >= len(content):
+            break
+        if start >= done:
+            parts += (content[done:start], f"{_MARK}{name}›".encode())
+        done = max(done, end)
+    return b"".join([*parts, content[done:]])
+
+
+def _with_unique_names(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of the values; a value whose name is taken gets a number."""
+    taken: set[str] = set()
+    result: dict[str, str] = {}
+    for value, name in secrets.items():
+        numbers = count(2)
+        unique = name
+        while unique in taken:
+            unique = f"{name} {next(numbers)}"
+        taken.add(unique)
+        result[value] = unique
+    return result
+
+
+_process_secrets: dict[str, str] = {}
+"""The secrets that this process has seen, for its own log."""
+
+
+def note_process_secrets(secrets: Mapping[str, str]) -> None:
+    """Mask these secrets in the log of this process from now on."""
+    _process_secrets.update(secrets)
+
+
+def process_mask() -> SecretMask:
+    """Return a mask of all secrets that this process has seen."""
+    return SecretMask(dict(_process_secrets))
 
 
 class StreamMask:

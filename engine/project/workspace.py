@@ -39,6 +39,8 @@ class Workspace:
         self.ids = ids
         self.kept: AllKept = {}
         """The settings that the user saved; the owner of the database sets them."""
+        self.secrets: dict[str, str] = {}
+        """The secrets of the runs that were prepared, with their names."""
         self._options = options
         self._project_stamps = files_of((), project.files()).marks
 
@@ -62,6 +64,7 @@ class Workspace:
         else:
             project = load_project(options.project.file)
         workspace = Workspace(options, project, self.ids)
+        workspace.secrets = self.secrets
         workspace.registry.runners()
         return workspace
 
@@ -74,6 +77,7 @@ class Workspace:
             raise RunnerNotFound("\n".join(str(problem) for problem in found.problems))
         options = replace(self._options, added_places=(*self._options.added_places, path))
         workspace = Workspace(options, self.project, self.ids)
+        workspace.secrets = self.secrets
         for runner in found.runners:
             known = workspace.registry.get(str(runner.id))
             if known.path != runner.path:

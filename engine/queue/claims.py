@@ -9,7 +9,7 @@ from engine.queue.items import (
     MAX_QUEUE_ITEMS,
     attachment_summary,
     current_envelope,
-    masked_input,
+    masked_parts,
     reason_not_deliverable,
 )
 from engine.queue.ticket import PendingEvent
@@ -21,7 +21,7 @@ from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.errors import CannotSteer, QueueFull
 from engine.store.event_log import EventRow
-from engine.store.queue import QueueItem
+from engine.store.queue import QueueItem, as_shown
 
 
 def reason_not_claimable(run: LiveRun, order: RunOrder) -> str | None:
@@ -78,8 +78,8 @@ class Claim:
         self._run = run
         self.run_id = run.order.run_id
         paused = {"paused": True} if item.fate == Fate.PAUSED else {}
-        data = {"item_id": item.item_id, "event_id": item.event_id, "text": item.text}
-        self._data = {**data, **attachment_summary(item), **paused}
+        data = {"item_id": item.item_id, "event_id": item.event_id, "text": as_shown(item).text}
+        self._data = {**data, **attachment_summary(as_shown(item)), **paused}
         self._decision = RecordedDecision(run.recorder, Source.USER, EntryKind.STEERING_QUEUED, self._data)
 
     def decide(self, tx: Transaction, order: RunOrder, item: QueueItem, event: EventRow, now: int) -> str | None:
@@ -126,7 +126,9 @@ def claim_item(
     if queue.count_claimed(tx.connection, run_id, item.conversation_id) >= MAX_QUEUE_ITEMS:
         raise QueueFull(f"{MAX_QUEUE_ITEMS} messages are queued for the run already")
     store_raw(tx, order.envelope, order.raw_data, run_id=run_id, runner_id=runner_id, at=now)
-    warnings = store_attachments(tx, order.envelope, run_id=run_id, runner_id=runner_id, at=now, roots=order.file_roots)
-    masked = masked_input(current_envelope(item).input, order.secret_mask, run.order.secret_mask)
+    warnings = store_attachments(
+        tx, order.envelope, order.secret_mask, run_id=run_id, runner_id=runner_id, at=now, roots=order.file_roots
+    )
+    masked = masked_parts(current_envelope(item), order.secret_mask, run.order.secret_mask)
     metadata = {**item.metadata, **masked, "queued_position": entry.position}
     return replace(item, mode=Mode.STEER, run_id=run_id, reason=None, metadata=metadata), warnings

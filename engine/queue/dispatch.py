@@ -14,10 +14,11 @@ from engine.clock import Clock, Ids
 from engine.events import Fate, Mode
 from engine.intake.envelope import with_text
 from engine.queue.claims import Claim, ClaimedEvents, reason_not_claimable
-from engine.queue.items import masked_input
+from engine.queue.items import masked_parts
 from engine.queue.leftovers import Resend
 from engine.queue.ticket import PendingEvent, Ticket
 from engine.run.live import LiveRun
+from engine.run.masked_event import mask_event
 from engine.run.orchestrator import Orchestrator
 from engine.run.rows import event_row, run_row
 from engine.run.run_order import RunOrder, Slot
@@ -239,7 +240,10 @@ class Dispatcher:
             return None, None
         await run.started.wait()
         reason = reason_not_claimable(run, order)
-        return (Claim(run, item), None) if reason is None else (None, reason)
+        if reason is not None:
+            return None, reason
+        run.learn_secrets(order.secret_mask.secrets)
+        return Claim(run, item), None
 
     def _record(
         self,
@@ -473,13 +477,14 @@ class Dispatcher:
             envelope=envelope.model_dump(mode="json"),
             text=envelope.input.to_text(),
             created_at=0,
-            metadata={**agent, **kept, **masked_input(envelope.input, order.secret_mask)},
+            metadata={**agent, **kept, **masked_parts(envelope, order.secret_mask)},
         )
 
 
 def _write_user_line(tx: Transaction, order: RunOrder, now: int) -> None:
     line_id = user_line_id(order.run_id)
-    write_user_line(tx, order.envelope, order.secret_mask, run_id=order.run_id, line_id=line_id, at=now)
+    shown = mask_event(order.envelope, order.secret_mask)
+    write_user_line(tx, shown, run_id=order.run_id, line_id=line_id, at=now)
 
 
 def _why_not_resent(conn: Connection, item_id: str) -> StoreError | None:

@@ -7,14 +7,14 @@ import orjson
 from engine.events import Source
 from engine.intake.envelope import EventEnvelope, with_text
 from engine.journal.secret_mask import SecretMask
-from engine.protocol.content import RunnerInput
+from engine.run.masked_event import mask_event
 from engine.run.run_start import conversation_context, event_context, runner_input
 from engine.run.store_event import write_user_line
 from engine.runtimes import wire
 from engine.store import event_log, transcript
 from engine.store.batch import Transaction
 from engine.store.event_log import EventRow
-from engine.store.queue import COVERED, QueueItem
+from engine.store.queue import COVERED, QueueItem, as_shown
 
 MAX_QUEUE_ITEMS: Final = 100
 """The most messages that can be queued for one run, and that one pull returns."""
@@ -66,22 +66,12 @@ def reason_not_deliverable(envelope: EventEnvelope) -> str | None:
     return None
 
 
-def masked_input(original: RunnerInput, *masks: SecretMask) -> dict[str, Any]:
-    """Return metadata with the masked input of an item; empty if the input contains no secret.
-
-    A process that drops the item after its host has died does not know the secrets.
-    """
-    plain = original.model_dump(mode="json", exclude_none=True)
-    masked = plain
-    for mask in masks:
-        masked = mask.cover_value(masked)
-    return {} if masked == plain else {COVERED: masked}
-
-
-def masked_envelope(item: QueueItem) -> EventEnvelope:
-    """Return the envelope of a queued message with its secrets masked, as it may be recorded."""
-    envelope, masked = current_envelope(item), item.metadata.get(COVERED)
-    return envelope if masked is None else envelope.model_copy(update={"input": RunnerInput.model_validate(masked)})
+def masked_parts(envelope: EventEnvelope, *masks: SecretMask) -> dict[str, Any]:
+    """Return metadata with the masked text and envelope of an item; empty if the message contains no secret."""
+    masked = mask_event(envelope, *masks)
+    if masked is envelope:
+        return {}
+    return {COVERED: {"text": masked.input.to_text(), "envelope": masked.model_dump(mode="json")}}
 
 
 def transcript_line_id(item_id: str) -> str:
@@ -93,7 +83,8 @@ def write_transcript_line(tx: Transaction, item: QueueItem, mask: SecretMask, *,
     """Write a queued message into the transcript, unless it is there already."""
     line_id = transcript_line_id(item.item_id)
     if not transcript.has(tx.connection, line_id):
-        write_user_line(tx, masked_envelope(item), mask, run_id=run_id, line_id=line_id, at=at)
+        shown = mask_event(current_envelope(as_shown(item)), mask)
+        write_user_line(tx, shown, run_id=run_id, line_id=line_id, at=at)
 
 
 def log_queue_event(

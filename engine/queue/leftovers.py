@@ -8,7 +8,7 @@ from engine.clock import epoch_seconds
 from engine.events import EntryKind, Fate, Status
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.results import FailureCode
-from engine.queue.items import log_queue_event, masked_envelope, write_transcript_line
+from engine.queue.items import log_queue_event, write_transcript_line
 from engine.run.orchestrator import RunEnd
 from engine.store import queue
 from engine.store.batch import Transaction
@@ -45,8 +45,7 @@ def drop_leftovers(tx: Transaction, run: RunRow, end: RunEnd, *, at: int) -> Ite
         log_queue_event(
             tx, item, EntryKind.STEERING_DROPPED, event_id, at=at, run_id=run.run_id, metadata={"steering": steering}
         )
-        text = masked_envelope(dropped).input.to_text()
-        yield {"item_id": item.item_id, "event_id": item.event_id, "text": text, "reason": reason}
+        yield {"item_id": item.item_id, "event_id": item.event_id, "text": dropped.text, "reason": reason}
 
 
 def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None:

@@ -6,7 +6,6 @@ from typing import Any, cast
 from sqlalchemy import Connection
 
 from engine.events import FINAL_STATUSES, EntryKind, Mode
-from engine.queue.items import masked_envelope
 from engine.store import entries, queue
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
@@ -83,7 +82,7 @@ def _receipt(conn: Connection, item: QueueItem) -> Receipt:
     return Receipt(
         id=item.item_id,
         event_id=item.event_id,
-        text=masked_envelope(item).input.to_text(),
+        text=queue.as_shown(item).text,
         mode=item.mode,
         fate=item.fate,
         reason=item.reason,

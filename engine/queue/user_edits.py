@@ -1,20 +1,21 @@
 """The user's changes to queued messages. Each is one decision of the writer, and each is recorded."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from engine.clock import Clock, Ids
 from engine.events import FINAL_FATES, EntryKind, Fate, Mode, Source
 from engine.journal.recorded_decision import DecisionResult, RecordedDecision, with_data
+from engine.journal.secret_mask import SecretMask
 from engine.queue.claims import ClaimedEvents, claim_item, reason_not_claimable
 from engine.queue.dispatch import Dispatcher
 from engine.queue.items import (
     attachment_summary,
     current_envelope,
     log_queue_event,
-    masked_input,
+    masked_parts,
     reason_not_deliverable,
 )
 from engine.run.live import LiveRun
@@ -23,7 +24,7 @@ from engine.store import queue, runs
 from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.errors import AlreadyDecided, CannotSteer, OwnedByOtherHost
-from engine.store.queue import COVERED, QueueItem
+from engine.store.queue import COVERED, QueueItem, as_shown
 from engine.store.writer import Writer
 
 EntryData = dict[str, Any]
@@ -62,11 +63,12 @@ class QueueEditor:
             raise CannotSteer("The text is empty. Withdraw the message instead.")
 
         def change(tx: Transaction, item: QueueItem, _: Entry | None) -> tuple[QueueItem, EntryData]:
-            edited = self._with_text(item, text)
+            masks = self._masks(item)
+            edited = _with_text(item, _put_back(text, masks), masks)
             reason = reason_not_deliverable(current_envelope(edited)) if item.mode == Mode.STEER else None
             if reason is not None:
                 raise CannotSteer(f"The message cannot be delivered to the run: {reason}.")
-            return queue.save(tx.connection, edited), {"before": item.text, "after": text}
+            return queue.save(tx.connection, edited), {"before": as_shown(item).text, "after": as_shown(edited).text}
 
         return await self._change(item_id, EntryKind.STEERING_EDITED, change)
 
@@ -94,7 +96,7 @@ class QueueEditor:
             if item.fate == Fate.PAUSED:
                 metadata = {**withdrawn.metadata, queue.WAS_PAUSED: True}
                 withdrawn = queue.save(tx.connection, replace(withdrawn, metadata=metadata))
-            return withdrawn, {"text": item.text}
+            return withdrawn, {"text": withdrawn.text}
 
         item = await self._change(item_id, EntryKind.STEERING_WITHDRAWN, change)
         event = self._dispatcher.pending.pop(item_id, None)
@@ -129,10 +131,12 @@ class QueueEditor:
                 raise CannotSteer("The run has just ended.")
             claimed, warnings = claim_item(tx, run, event.order, item, entry, now)
             # The first entry about the message in this run's journal, so it contains the text.
-            data: EntryData = {"mode": Mode.STEER, "text": claimed.text, **attachment_summary(claimed)}
+            data: EntryData = {"mode": Mode.STEER, "text": as_shown(claimed).text}
+            data |= attachment_summary(as_shown(claimed))
             return queue.save(tx.connection, claimed), data | ({"warnings": warnings} if warnings else {})
 
         run_id, ticket = run.order.run_id, event.ticket
+        run.learn_secrets(event.order.secret_mask.secrets)
         self._claimed.add(run_id, item.item_id, event)
         try:
             changed = await self._change(item.item_id, EntryKind.STEERING_TURNED, change, found=item, run=run)
@@ -229,18 +233,30 @@ class QueueEditor:
         if item.host != self._host and item.fate not in FINAL_FATES:
             raise OwnedByOtherHost(f"Message {item.item_id} is queued in another process. Change it there.")
 
-    def _with_text(self, item: QueueItem, text: str) -> QueueItem:
-        """Return the item with another text, and its masked input. Runs in the writer's thread and only reads."""
-        edited, run = replace(item, text=text), self._claiming_run(item)
+    def _masks(self, item: QueueItem) -> list[SecretMask]:
+        """Return the masks for a message. Runs in the writer's thread and only reads."""
+        run = self._claiming_run(item)
         event = self._dispatcher.pending.get(item.item_id) or (
             run and self._claimed.get(run.order.run_id, item.item_id)
         )
-        masks = [order.secret_mask for order in (event and event.order, run and run.order) if order is not None]
-        metadata = {key: value for key, value in item.metadata.items() if key != COVERED}
-        return replace(edited, metadata={**metadata, **masked_input(current_envelope(edited).input, *masks)})
+        return [order.secret_mask for order in (event and event.order, run and run.order) if order is not None]
 
     def _claiming_run(self, item: QueueItem) -> LiveRun | None:
         return self._live(item.run_id) if item.mode == Mode.STEER and item.run_id is not None else None
+
+
+def _put_back(text: str, masks: Iterable[SecretMask]) -> str:
+    """Return a text that the user edited, with the secrets in place of the marks that it was shown with."""
+    for mask in masks:
+        text = mask.put_back_words(text)
+    return text
+
+
+def _with_text(item: QueueItem, text: str, masks: Iterable[SecretMask]) -> QueueItem:
+    """Return the item with another text, and how it is shown."""
+    edited = replace(item, text=text)
+    metadata = {key: value for key, value in item.metadata.items() if key != COVERED}
+    return replace(edited, metadata={**metadata, **masked_parts(current_envelope(edited), *masks)})
 
 
 def _record_decision(

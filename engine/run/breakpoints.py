@@ -97,8 +97,8 @@ def _possible_locations() -> str:
 
 STEP: Final = "step"
 """The location of a pause that a step caused, and no breakpoint."""
-ReplyEditor = Callable[[object, str], Mapping[str, Any]]
-"""Checks and records the reply that an editor wants to send instead; returns it as it will be sent.
+ReplyEditor = Callable[[object, str], tuple[Mapping[str, Any], Mapping[str, Any]]]
+"""Checks and records the reply that an editor wants to send instead; returns it as it will be sent, and as it is shown.
 
 Raises BreakpointError if the reply cannot be sent.
 """
@@ -126,9 +126,9 @@ class Pause:
     type: str | None = None
     """The type of the result."""
     original: Mapping[str, Any] | None = None
-    """The reply or error that the call returned, once it was made. Not masked: an edit starts from it."""
+    """The reply or error that the call returned, once it was made, with secrets masked."""
     edit: Mapping[str, Any] | None = None
-    """The reply that will be sent instead of the original."""
+    """The reply that will be sent instead of the original, with secrets masked."""
     since: int = 0
     time_left: float | None = None
     """Seconds until the deadline once the run continues; None if there is no deadline."""
@@ -164,6 +164,8 @@ class _PausedItem:
     on_continue: Callable[[ContinueMode], None]
     on_end: Callable[[], None]
     edit_reply: ReplyEditor | None = None
+    edit: Mapping[str, Any] | None = None
+    """The reply that will be sent instead of the original, with its secrets."""
     began: int = 0
     """When the pause began, by the monotonic clock."""
 
@@ -226,7 +228,8 @@ class PauseControl:
             else:
                 reason = "steering_pull returns the queued messages"
             raise BreakpointError(f"{reason}; only the reply of another call can be edited.")
-        item.pause = replace(item.pause, edit=item.edit_reply(reply, editor))
+        item.edit, shown = item.edit_reply(reply, editor)
+        item.pause = replace(item.pause, edit=shown)
         return item.pause
 
     def continue_run(self) -> None:
@@ -265,7 +268,7 @@ class PauseControl:
             mode = await continued
         finally:
             self._remove(item)
-        return None if mode is None else PauseOutcome(mode, item.pause.edit)
+        return None if mode is None else PauseOutcome(mode, item.edit)
 
     def pause_at_next_boundary(self) -> None:
         """Pause the run at the next boundary of a step, unless something of it is paused already."""

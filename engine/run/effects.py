@@ -12,6 +12,7 @@ from engine.clock import Clock, Ids
 from engine.events import EntryKind, Outcome, Source
 from engine.protocol.content import text_of
 from engine.run.run_order import RunOrder
+from engine.run.store_event import mask_artifact
 from engine.store import artifacts, event_log, state, transcript
 from engine.store.artifacts import ArtifactRow, Storage
 from engine.store.batch import Transaction
@@ -83,9 +84,12 @@ class Effects:
 
         def write(tx: Transaction) -> None:
             content, problem = _inline(payload)
+            if (secret := self._order.secret_mask.secret_in_name(artifact_id)) is not None:
+                problem = f"the artifact id contains the secret {secret}; use an id without it"
             if problem is None:
+                row = self._artifact_row(artifact_id, payload, content, entry)
                 try:
-                    artifacts.register(tx.connection, self._artifact_row(artifact_id, payload, content, entry), content)
+                    artifacts.register(tx.connection, mask_artifact(row, content, self._order.secret_mask), content)
                 except ArtifactTaken:
                     problem = f"artifact id {artifact_id!r:.80} is already used"
             if problem is not None:
@@ -102,14 +106,16 @@ class Effects:
         """Set one value of a state scope, if the binding's policy and the event allow it."""
         grants = self._order.grants
         scope, key = cast(str, payload["scope"]), cast(str, payload["key"])
-        identity = grants.state_scopes.get(scope)
+        identity, mask = grants.state_scopes.get(scope), self._order.secret_mask
+        value, limits, masked = payload["value"], self._order.state_limits, mask.masked_json(payload["value"])
 
         def write(tx: Transaction) -> None:
             if identity is None:
                 self._drop(tx, entry, grants.scopes_off[scope])
                 return
             try:
-                state.checked(key, payload["value"])
+                state.checked(key, value)
+                state.refuse_secret(mask.secret_in_name(key))
             except StateRefused as refusal:
                 self._drop(tx, entry, str(refusal))
                 return
@@ -117,7 +123,7 @@ class Effects:
             change = ChangeOrigin(
                 editor="runner", at=entry.at, run_id=entry.run_id, position=entry.position, journal_row=row
             )
-            state.put(tx.connection, identity, key, payload["value"], change, self._order.state_limits)
+            state.put(tx.connection, identity, key, value, change, limits, masked=masked)
 
         return self._or_drop(entry, write)
 

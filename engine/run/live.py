@@ -1,7 +1,7 @@
 """A run in progress: receives what its runner sends, checks it, records it and applies it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
 from itertools import islice
@@ -18,7 +18,7 @@ from engine.run.breakpoints import PauseControl
 from engine.run.deadline import Deadline
 from engine.run.effects import Effects
 from engine.run.held_results import HeldResults
-from engine.run.normalise import UNREADABLE, CheckedResult, Normaliser, PreparedResult, prepare
+from engine.run.normalise import MAX_TYPE_LENGTH, UNREADABLE, CheckedResult, Normaliser, PreparedResult, prepare
 from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Execution
 from engine.store.batch import Transaction
@@ -29,6 +29,7 @@ REPORTED_WAIT_SECONDS: Final = 1.0
 """A wait for a process is recorded if it takes longer."""
 LINGER_SECONDS: Final = 1.0
 """How long a runner may go on after its terminal result before it is stopped."""
+_KNOWN_TYPES: Final = frozenset(ResultType)
 _MAX_USAGE: Final = 2**53
 _MAX_USAGE_NAMES: Final = 100
 _MAX_USAGE_NAME_LENGTH: Final = 255
@@ -197,7 +198,8 @@ class LiveRun:
                 await self._held_results.wait_for_turn()
             except asyncio.CancelledError:
                 if not self.has_ended:
-                    self.recorder.warn(f"The runner cancelled {action[:100]} while the run was paused at a result.")
+                    shown = self.order.secret_mask.cover_words(action)[:100]
+                    self.recorder.warn(f"The runner cancelled {shown} while the run was paused at a result.")
                 raise
         self.record_burst()
         self._check_journal_limit()
@@ -205,6 +207,11 @@ class LiveRun:
         return await self._calls.answer(self, action, data)
 
     # Called by the host
+
+    def learn_secrets(self, secrets: Mapping[str, str]) -> None:
+        """Mask more secrets from now on: those of a message that joins the run, or of a state value that it reads."""
+        if secrets:
+            self.order.secret_mask.learn(secrets)
 
     def request_stop(self, reason: StopReason, error: str = "") -> None:
         """Ask for the end of the run. The first reason wins."""
@@ -324,7 +331,7 @@ class LiveRun:
     def _entry(self, checked: CheckedResult) -> Entry:
         entry = self.recorder.entry(
             Source.RUNNER,
-            checked.kind,
+            self._shown_type(checked.kind),
             checked.data,
             text=checked.text,
             outcome=checked.outcome,
@@ -334,10 +341,18 @@ class LiveRun:
         self.last_activity_at = entry.at
         return entry
 
+    def _shown_type(self, kind: str) -> str:
+        """Return the type of a result as it is recorded: an unknown one may contain a secret."""
+        if kind in _KNOWN_TYPES:
+            return kind
+        return self.order.secret_mask.cover_words(kind)[:MAX_TYPE_LENGTH]
+
     def _apply_delta(self, checked: CheckedResult) -> None:
         chunk = checked.data["chunk"]
         if self.pending_deltas_after is None and (chunk.get("content") or chunk.get("all_content")):
             self.pending_deltas_after = self.recorder.position
+            if self._delta_mask.is_outdated:
+                self._delta_mask = DeltaMask(self.order.secret_mask)
         if (covered := self._delta_mask.cover(chunk)) is not chunk:
             data = {**checked.data, "chunk": covered}
             checked = checked._replace(data=data, text=orjson.dumps(data).decode())

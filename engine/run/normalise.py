@@ -80,7 +80,8 @@ MAX_RESULT_BYTES: Final = 1024 * 1024
 MAX_RESULT_DEPTH: Final = 100
 MAX_MESSAGE_PARTS: Final = 10_000
 """Items in a list of a message, such as its content. Only large results can have more, so only those are checked."""
-_MAX_TYPE_LENGTH: Final = 200
+MAX_TYPE_LENGTH: Final = 200
+"""Characters of an unknown type that are recorded, after its secrets were masked."""
 _MAX_INTEGER: Final = 2**63 - 1
 TERMINAL_TYPES: Final = frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})
 _KNOWN: Final = frozenset(str(kind) for kind in ResultType)
@@ -152,7 +153,6 @@ def _read(result: Any, run_id: str) -> _Reading:
     kind, data, sequence = envelope.get("type"), envelope.get("data"), envelope.get("sequence")
     if not isinstance(kind, str) or not kind:
         return _untyped(data, sequence, "a result must have a type")
-    kind = kind[:_MAX_TYPE_LENGTH]
     if kind not in _KNOWN and _is_host_type(kind):
         # A reader of the journal must not take it for an entry of the host.
         kind = f"result.{kind}"

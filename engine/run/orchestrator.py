@@ -15,6 +15,7 @@ from engine.events import EntryKind, Source, Status
 from engine.journal.delta_text import DeltaText
 from engine.journal.kinds import DELTAS
 from engine.journal.secret_mask import SecretMask
+from engine.log import get_log
 from engine.protocol.content import text_of
 from engine.run.effects import Effects
 from engine.run.external_run import ExternalExecution
@@ -43,6 +44,7 @@ KILL_GRACE_SECONDS: Final = {
     StopReason.LINGERING: 0.2,
 }
 """Seconds between asking a runner to stop and killing its process group."""
+LOG: Final = get_log("run")
 HOST_CLOSED: Final = "the host was closed"
 
 
@@ -111,7 +113,8 @@ class Orchestrator:
         except StoreError as error:
             live.stop_for_storage_failure(str(error))
             ending = Ending(EndKind.ENDED)
-        except Exception as error:  # noqa: BLE001  (whatever it was, a run that is never closed would block its slot)
+        except Exception as error:  # whatever it was, a run that is never closed would block its slot
+            LOG.exception("run %s failed because of a fault of the host", live.order.run_id)
             live.request_stop(StopReason.HOST, f"{type(error).__name__}: {error}")
             ending = Ending(EndKind.ENDED, traceback="".join(format_exception(error)))
         finally:
@@ -143,9 +146,11 @@ class Orchestrator:
 
     async def _start_and_run(self, live: LiveRun) -> Ending:
         order = live.order
+        LOG.info("run %s of %s starts", order.run_id, order.binding.runner_id)
         now = self._clock.now()
         facts = await self._writer.submit(partial(start_run, order=order, now=now))
         live.started_at = now
+        live.learn_secrets(facts.secrets)
         context = build_context(order, facts, self._clock)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
         live.recorder.record(Source.HOST, EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)
@@ -213,6 +218,7 @@ class Orchestrator:
         live.record_held_text()
         live.recorder.close_output()
         verdict = decide_verdict(live, ending)
+        LOG.info("run %s ends: %s (%s)", live.order.run_id, verdict.status, ending.how)
         finish = partial(self._finish, live=live, line_id=self._ids.new("line"))
         try:
             text = await self._unfinished_text(live) if verdict.status is Status.COMPLETED else ""

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from engine.intake.attachments import check_attachments, move_large_data_out
 from engine.intake.envelope import EventEnvelope
-from engine.journal.secret_mask import SecretMask, secrets_in
+from engine.journal.secret_mask import SecretMask, note_process_secrets, secrets_in
 from engine.project.agents import AgentBinding, AgentConfig, implicit_agent
 from engine.project.binding import resolve_binding
 from engine.project.config import Project
@@ -18,6 +18,7 @@ from engine.project.kept_settings import AllKept, KeptSettings, SettingsKey
 from engine.project.workspace import Workspace
 from engine.run.breakpoints import BreakpointLocation
 from engine.run.grants import compute_grants
+from engine.run.masked_event import refuse_secret_ids
 from engine.run.params import passable_params
 from engine.run.run_order import RunOrder, timeout_seconds
 from engine.runners.config_form import ConfigForm
@@ -86,6 +87,12 @@ def prepare(
     params, unpassed = passable_params(options.params)
     python, names = project.launch_settings(binding.agent_id)
     launch = runner.launch_with(python=options.python or python, env=(*names, *options.env), environ=os.environ)
+    given = ((str(name), value) for name, value in options.params.items())
+    secrets = secrets_in((*config.items(), *launch.env, *given))
+    mask = SecretMask(secrets)
+    refuse_secret_ids(envelope, mask)
+    workspace.secrets.update(secrets)
+    note_process_secrets(secrets)
     models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")
     return RunOrder(
         run_id=ids.new("run"),
@@ -99,7 +106,7 @@ def prepare(
         raw_data=raw,
         params=params,
         prompt=ConfigForm(runner.manifest).prompt(config),
-        secret_mask=SecretMask(secrets_in((*config.items(), *launch.env))),
+        secret_mask=mask,
         breakpoints=tuple(dict.fromkeys(BreakpointLocation.parse(words) for words in options.breakpoints)),
         resource_set=workspace.resources,
         file_roots=project.file_roots(),

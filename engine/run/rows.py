@@ -1,5 +1,6 @@
 """Database rows of a new run and its event."""
 
+from engine.run.masked_event import mask_event
 from engine.run.run_order import RunOrder
 from engine.store.event_log import EventRow
 from engine.store.runs import EXTERNAL, INPUT_GLIMPSE, KEPT, RunRow
@@ -33,7 +34,7 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
 
 def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
     """Build the row of an event for the event log."""
-    envelope = order.envelope
+    envelope = mask_event(order.envelope, order.secret_mask)
     actor, subject = envelope.actor, envelope.subject
     return EventRow(
         event_id=envelope.event_id,
@@ -50,7 +51,7 @@ def event_row(order: RunOrder, run_id: str | None, now: int) -> EventRow:
         actor_name=actor.actor_name if actor else None,
         subject_type=subject.subject_type if subject else None,
         subject_id=subject.subject_id if subject else None,
-        input_summary=order.secret_mask.cover_words(envelope.input.to_text()) or None,
+        input_summary=envelope.input.to_text() or None,
         raw_ref=envelope.raw_ref,
         run_id=run_id,
         created_at=now,

@@ -1,6 +1,7 @@
 """The start of a run: its status and artifacts in the store, and the context that its runner gets."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.clock import Clock, SystemClock, epoch_seconds, exact_epoch_seconds, rfc3339
@@ -37,6 +38,8 @@ class StartFacts:
     state: dict[str, dict[str, Any]]
     deadline_at: int | None
     warnings: tuple[str, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The secrets that earlier runs saved in the state, with their names."""
 
 
 def build_context(order: RunOrder, facts: StartFacts, clock: Clock) -> dict[str, Any]:
@@ -159,7 +162,7 @@ def start_run(tx: Transaction, order: RunOrder, *, now: int) -> StartFacts:
     event = event_log.get(tx.connection, envelope.event_id)
     owner = {"run_id": order.run_id, "runner_id": order.binding.runner_id}
     store_raw(tx, envelope, order.raw_data, **owner, at=now)
-    warnings = store_attachments(tx, envelope, **owner, at=now, roots=order.file_roots)
+    warnings = store_attachments(tx, envelope, order.secret_mask, **owner, at=now, roots=order.file_roots)
     before = None
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.conversation_key, before_line=user_line_id(order.run_id))
@@ -171,6 +174,7 @@ def start_run(tx: Transaction, order: RunOrder, *, now: int) -> StartFacts:
         state=snapshot.values,
         deadline_at=deadline_at,
         warnings=(*warnings, *snapshot.warnings),
+        secrets=state.secrets_of(tx.connection, [scope.key for scope in order.grants.state_scopes.values()]),
     )
 
 

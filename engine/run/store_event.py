@@ -10,7 +10,7 @@ from engine.intake.envelope import EventEnvelope
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.content import Attachment
 from engine.store import artifacts, transcript
-from engine.store.artifacts import ArtifactRow, Storage
+from engine.store.artifacts import MASKED_RANGES, ArtifactRow, Storage
 from engine.store.batch import Transaction
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.store.transcript import TranscriptLine
@@ -19,27 +19,28 @@ EVENT_ID_KEY: Final = "event_id"
 """Key in an artifact's metadata: the event that it came with."""
 
 
-def write_user_line(
-    tx: Transaction, envelope: EventEnvelope, mask: SecretMask, *, run_id: str | None, line_id: str, at: int
-) -> None:
-    """Write a message to the transcript. Does nothing for other events, or without a conversation."""
-    if envelope.conversation_id is None or not envelope.is_message:
+def write_user_line(tx: Transaction, shown: EventEnvelope, *, run_id: str | None, line_id: str, at: int) -> None:
+    """Write a message, with its secrets masked, to the transcript.
+
+    Does nothing for other events, or without a conversation.
+    """
+    if shown.conversation_id is None or not shown.is_message:
         return
     transcript.append(
         tx.connection,
         TranscriptLine(
             transcript_id=line_id,
-            event_id=envelope.event_id,
+            event_id=shown.event_id,
             run_id=run_id,
-            conversation_id=envelope.conversation_id,
-            thread_id=envelope.thread_id,
-            bot_id=envelope.bot_id,
-            workspace_id=envelope.workspace_id,
+            conversation_id=shown.conversation_id,
+            thread_id=shown.thread_id,
+            bot_id=shown.bot_id,
+            workspace_id=shown.workspace_id,
             role="user",
             item_type="message",
-            content=mask.cover_words(envelope.input.to_text()),
-            content_json=mask.cover_value(envelope.input.model_dump(mode="json", exclude_none=True)),
-            artifact_refs=[attachment.artifact_id for attachment in envelope.input.attachments],
+            content=shown.input.to_text(),
+            content_json=shown.input.model_dump(mode="json", exclude_none=True),
+            artifact_refs=[attachment.artifact_id for attachment in shown.input.attachments],
             created_at=at,
             metadata={},
         ),
@@ -47,13 +48,23 @@ def write_user_line(
 
 
 def store_attachments(
-    tx: Transaction, envelope: EventEnvelope, *, run_id: str, runner_id: str, at: int, roots: tuple[Path, ...]
+    tx: Transaction,
+    envelope: EventEnvelope,
+    mask: SecretMask,
+    *,
+    run_id: str,
+    runner_id: str,
+    at: int,
+    roots: tuple[Path, ...],
 ) -> tuple[str, ...]:
-    """Store each attachment as an artifact of the run. Returns a warning for each that cannot be stored."""
+    """Store each attachment as an artifact of the run. Returns a warning for each that cannot be stored.
+
+    The bytes are stored as they came; names, types and addresses with their secrets masked.
+    """
     warnings: list[str] = []
     for attachment in envelope.input.attachments:
         content = decode_content(attachment)
-        row = _artifact_row(attachment, content, envelope, run_id, runner_id, at)
+        row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), content, mask)
         if is_file_reference(attachment):
             root = find_root(attachment, roots)
             row = replace(row, storage=Storage.FILE, location=attachment.id, root=None if root is None else str(root))
@@ -66,6 +77,19 @@ def store_attachments(
                 continue  # stored when the event was first offered to a run
             warnings.append(f"attachment {attachment.artifact_id!r:.80} was left out: its artifact id is already used")
     return tuple(warnings)
+
+
+def mask_artifact(row: ArtifactRow, content: bytes | None, mask: SecretMask) -> ArtifactRow:
+    """Return the row of an artifact as it may be listed, with the secrets in its texts masked.
+
+    The bytes are stored in clear; the metadata notes where the secrets in them are.
+    """
+    texts = ("artifact_type", "mime_type", "name", "sha256", "location")
+    masked = {name: mask.cover_value(getattr(row, name)) for name in texts}
+    ranges = mask.ranges_in(content) if content else []
+    metadata = {name: value for name, value in row.metadata.items() if name != MASKED_RANGES}
+    noted = {MASKED_RANGES: ranges} if ranges else {}
+    return replace(row, **masked, metadata={**mask.cover_value(metadata), **noted})
 
 
 def store_raw(

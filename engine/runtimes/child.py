@@ -9,6 +9,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Any, Final, cast
 
+from engine.log import get_log
 from engine.runtimes import wire
 from engine.runtimes.answers import Answers
 from engine.runtimes.child_reports import (
@@ -28,6 +29,7 @@ from engine.runtimes.runtime import Ending, EndKind, Launch, RuntimeProblem, Sin
 from engine.runtimes.spawn import StartedProcess, abandon, interpreter_problem, python_of, spawn
 from engine.runtimes.worker.file_stamps import Stamp
 
+LOG: Final = get_log("process")
 READY_TIMEOUT_SECONDS: Final = 10.0
 """How long a new process may take to report that it is ready."""
 DRAIN_TIMEOUT_SECONDS: Final = 0.3
@@ -120,6 +122,7 @@ class Child:
         if problem is not None:
             await self.kill()
             raise RuntimeProblem(problem)
+        LOG.info("process %d is ready", self.pid)
         if self.state is State.STARTING:
             self.state = State.IDLE
 
@@ -320,6 +323,7 @@ class Child:
     async def _watch(self, group: ProcessGroup) -> None:
         """Wait until the whole group is gone; after that only the pipes' content can arrive."""
         code = await asyncio.shield(group.gone)
+        LOG.info("process %d is gone: exit code %s", group.pid, code)
         self._is_dying = False
         self._apply_backpressure()
         self._heartbeat.stop()

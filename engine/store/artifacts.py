@@ -20,6 +20,8 @@ from engine.store.tables import artifact_blobs, artifacts
 from engine.store.tokenizer import folded
 
 READ: Final = 1 << 20
+MASKED_RANGES: Final = "masked_ranges"
+"""Key in the metadata of an artifact whose bytes contain secrets: start, end and name of each. Never shown."""
 MAX_READ_BYTES: Final = 10 << 20
 _ENTRY_PART: Final = "call."
 """How the type of an artifact begins that the host stored as a part of a journal entry."""

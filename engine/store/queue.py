@@ -31,7 +31,12 @@ WAS_PAUSED: Final = "was_paused"
 AGENT: Final = "agent_id"
 """Key in an item's metadata: the agent that the message is for."""
 COVERED: Final = "covered"
-"""Key in the metadata of an item with a secret: its input with the secrets masked."""
+"""Key in the metadata of an open item with a secret: its text and envelope with the secrets masked.
+
+A process that drops the item after its host has died does not know the secrets.
+"""
+IS_MASKED: Final = "is_masked"
+"""Key in the metadata of an item whose text and envelope are masked for good, because its fate is decided."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +145,17 @@ def decide(
     if to is Fate.INJECTED:
         item = replace(item, injected_at=at)
     if to in FINAL_FATES:
-        item = replace(item, decided_at=at)
+        item = as_shown(replace(item, decided_at=at))
     return save(conn, item)
+
+
+def as_shown(item: QueueItem) -> QueueItem:
+    """Return the item with the secrets in its text and envelope masked."""
+    masked = item.metadata.get(COVERED)
+    if masked is None:
+        return item
+    metadata = {name: value for name, value in item.metadata.items() if name != COVERED}
+    return replace(item, **masked, metadata={**metadata, IS_MASKED: True})
 
 
 # For a run

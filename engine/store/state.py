@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select, true, union
+from sqlalchemy import ColumnElement, Connection, Table, func, or_, select, true, union
 from sqlalchemy import delete as delete_from
 
 from engine.store.async_reader import Query, Row, run_query
@@ -27,10 +27,16 @@ EXTERNAL: Final = "external.conversation_id"
 # SQL for the driver itself: a runner waits for these, and SQLAlchemy would take 150 µs longer for each.
 _COLUMNS: Final = tuple(state.columns.keys())
 _CHANGE_COLUMNS: Final = tuple(name for name in state_changes.columns.keys() if name != "change")  # noqa: SIM118
-_GET: Final = "SELECT value FROM state WHERE scope_key = ? AND state_key = ?"
+_GET: Final = "SELECT value, masked FROM state WHERE scope_key = ? AND state_key = ?"
+_SECRETS: Final = """
+    SELECT json_extract(masked, '$.secrets') FROM state
+    WHERE scope_key IN (SELECT value FROM json_each(?)) AND masked IS NOT NULL
+"""
+"""Costs one row for each value with a secret, by the index of these."""
 _PUT: Final = (
     f"INSERT INTO state ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608
-    "ON CONFLICT (scope_key, state_key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at"
+    "ON CONFLICT (scope_key, state_key) DO UPDATE "
+    "SET value = excluded.value, masked = excluded.masked, updated_at = excluded.updated_at"
 )
 _NOTE: Final = (
     f"INSERT INTO state_changes ({', '.join(_CHANGE_COLUMNS)}) VALUES ({', '.join('?' * len(_CHANGE_COLUMNS))})"  # noqa: S608
@@ -52,6 +58,15 @@ _NOTE_ALL: Final = """
     INSERT INTO state_changes (scope_key, state_key, value, conversation_id, run_id, position, journal_row, editor, at)
     SELECT scope_key, state_key, NULL, conversation_id, ?, ?, ?, ?, ? FROM state WHERE scope_key = ? ORDER BY state_key
 """
+
+
+def shown(table: Table) -> ColumnElement[str]:
+    """Return the expression for a value's JSON as a user may see it.
+
+    The column `masked` has `shown`, the value with its secrets masked, and `secrets` with the name of each. It is NULL
+    for values without a secret.
+    """
+    return func.coalesce(func.json_extract(table.c.masked, "$.shown"), table.c.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +155,12 @@ def checked(key: str, value: object) -> tuple[str, str]:
     return key, text
 
 
+def refuse_secret(name: str | None) -> None:
+    """Raise StateRefused if a key contains the secret of this name: keys are listed in clear."""
+    if name is not None:
+        raise StateRefused(f"the state key contains the secret {name}. Use a key without it.")
+
+
 def _is_deeper(value: object, levels: int) -> bool:
     """Return whether lists and objects are nested deeper. Level by level: the stack does not limit the depth."""
     level: list[object] = [value]
@@ -180,10 +201,13 @@ def put(
     value: object,
     change: ChangeOrigin,
     limits: StateLimits | None = DEFAULT_LIMITS,
+    *,
+    masked: str | None = None,
 ) -> None:
     """Store a value and log the change. Raises StateFull if the scope would exceed its limits.
 
-    `limits` is None for a copy of a scope, which is not larger than its original.
+    `limits` is None for a copy of a scope, which is not larger than its original. `masked` is how a value with
+    secrets is shown.
     """
     key, text = checked(key, value)
     if limits is not None:
@@ -193,10 +217,11 @@ def put(
         "state_key": key,
         "value": text,
         "created_at": change.at,
+        "masked": masked,
         "updated_at": change.at,
     }
     driver_of(conn).execute(_PUT, tuple(row[name] for name in _COLUMNS))
-    _note(conn, identity, key, text, change)
+    _note(conn, identity, key, text, masked, change)
 
 
 def _require_room(conn: Connection, identity: ScopeIdentity, key: str, text: str, limits: StateLimits) -> None:
@@ -212,7 +237,7 @@ def delete(conn: Connection, identity: ScopeIdentity, key: str, change: ChangeOr
     scope_key = identity.key
     gone = conn.execute(delete_from(state).where(state.c.scope_key == scope_key, state.c.state_key == key)).rowcount
     if gone:
-        _note(conn, identity, key, None, change)
+        _note(conn, identity, key, None, None, change)
     return gone > 0
 
 
@@ -233,12 +258,33 @@ def get(conn: Connection, identity: ScopeIdentity, key: str) -> Any:
 
 def get_query(identity: ScopeIdentity, key: str) -> Query[Any]:
     """Return the query of `get`."""
-    key = canonical(key)
+    query = get_clear_query(identity, key)
 
     def value_of(rows: Sequence[Row]) -> Any:
-        return decode(rows[0][0]) if rows else fallback(identity, key)
+        return query.build(rows)[0]
+
+    return Query(query.statement, query.parameters, value_of)
+
+
+def get_clear_query(identity: ScopeIdentity, key: str) -> Query[tuple[Any, dict[str, str]]]:
+    """Return the query of a value and of the secrets in it, with their names."""
+    key = canonical(key)
+
+    def value_of(rows: Sequence[Row]) -> tuple[Any, dict[str, str]]:
+        if not rows:
+            return fallback(identity, key), {}
+        text, masked = rows[0]
+        return decode(text), {} if masked is None else decode(masked)["secrets"]
 
     return Query(_GET, (identity.key, key), value_of)
+
+
+def secrets_of(conn: Connection, scope_keys: Iterable[str]) -> dict[str, str]:
+    """Return the secrets in the values of several scopes, with their names."""
+    found: dict[str, str] = {}
+    for (text,) in driver_of(conn).execute(_SECRETS, (encode(list(scope_keys)),)):
+        found |= decode(text)
+    return found
 
 
 def keys(
@@ -270,7 +316,7 @@ def all_of(conn: Connection, scope_key: str, *, without: Iterable[str] = ()) -> 
 
 
 def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[str, dict[str, Written]]:
-    """Return scopes as they were after the entry at this global row, with the writer of each key."""
+    """Return scopes as they were after the entry at this global row, as they are shown, with each key's writer."""
     wanted = list(scope_keys)
     result: dict[str, dict[str, Written]] = {scope_key: {} for scope_key in wanted}
     latest = (
@@ -279,13 +325,13 @@ def at(conn: Connection, scope_keys: Iterable[str], journal_row: int) -> dict[st
         .group_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     query = (
-        select(state_changes)
+        select(state_changes, shown(state_changes).label("shown"))
         .where(state_changes.c.change.in_(latest), state_changes.c.value.is_not(None))
         .order_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     for row in conn.execute(query):
         result[row.scope_key][row.state_key] = Written(
-            decode(row.value), row.run_id, row.position, row.journal_row, row.editor, row.at
+            decode(row.shown), row.run_id, row.position, row.journal_row, row.editor, row.at
         )
     return result
 
@@ -296,8 +342,8 @@ def copy(conn: Connection, source: str, target: str, *, until: int, change: Chan
     A key without a logged change before that time is copied if its current value is old enough: its log may be pruned.
     """
     own = state.c.conversation_id == source
-    held: dict[tuple[str, str], str | None] = {
-        (row.scope_key, row.state_key): row.value
+    held: dict[tuple[str, str], tuple[str | None, str | None]] = {
+        (row.scope_key, row.state_key): (row.value, row.masked)
         for row in conn.execute(select(state).where(own, state.c.updated_at <= until))
     }
     latest = (
@@ -306,12 +352,14 @@ def copy(conn: Connection, source: str, target: str, *, until: int, change: Chan
         .group_by(state_changes.c.scope_key, state_changes.c.state_key)
     )
     for row in conn.execute(select(state_changes).where(state_changes.c.change.in_(latest))):
-        held[row.scope_key, row.state_key] = row.value
+        held[row.scope_key, row.state_key] = row.value, row.masked
     whose = _identities(conn, source)
     # If a scope is empty now and its runs were pruned, its identity is unknown: it cannot be derived from the key.
-    for (scope_key, key), text in sorted(held.items()):
+    for scope_key, key in sorted(held):
+        text, masked = held[scope_key, key]
         if text is not None and scope_key in whose:
-            put(conn, replace(whose[scope_key], conversation_id=target), key, decode(text), change, limits=None)
+            identity = replace(whose[scope_key], conversation_id=target)
+            put(conn, identity, key, decode(text), change, limits=None, masked=masked)
 
 
 def _identities(conn: Connection, conversation_id: str) -> dict[str, ScopeIdentity]:
@@ -338,7 +386,7 @@ def seen_from(conversation_id: str) -> ColumnElement[bool]:
 def browse(
     conn: Connection, *, conversation_id: str | None = None, runner_id: str | None = None, limit: int = 1_000
 ) -> list[Kept]:
-    """Return stored values for browsing; of a conversation, those of every scope that its runs were granted."""
+    """Return values as they are shown; of a conversation, those of every scope that its runs were granted."""
     changes = state_changes.alias()
     newest = (
         select(func.max(changes.c.change))
@@ -347,7 +395,7 @@ def browse(
         .scalar_subquery()
     )
     query = (
-        select(state, state_changes.c.editor, state_changes.c.run_id)
+        select(state, shown(state).label("shown"), state_changes.c.editor, state_changes.c.run_id)
         .select_from(state.outerjoin(state_changes, state_changes.c.change == newest))
         .order_by(state.c.scope, state.c.scope_key, state.c.state_key)
         .limit(limit)
@@ -360,19 +408,22 @@ def browse(
 
 
 def _kept(row: dict[str, Any]) -> Kept:
-    del row["scope_key"]
-    key, text = row.pop("state_key"), row.pop("value")
+    del row["scope_key"], row["value"], row["masked"]
+    key, text = row.pop("state_key"), row.pop("shown")
     created_at, updated_at = row.pop("created_at"), row.pop("updated_at")
     editor, run_id = row.pop("editor"), row.pop("run_id")
     identity = ScopeIdentity(**row | {"scope": Scope(row["scope"])})
     return Kept(identity, key, decode(text), created_at, updated_at, editor, run_id)
 
 
-def _note(conn: Connection, identity: ScopeIdentity, key: str, text: str | None, change: ChangeOrigin) -> None:
+def _note(
+    conn: Connection, identity: ScopeIdentity, key: str, text: str | None, masked: str | None, change: ChangeOrigin
+) -> None:
     noted: dict[str, Any] = values(change) | {
         "scope_key": identity.key,
         "state_key": key,
         "value": text,
+        "masked": masked,
         "conversation_id": identity.conversation_id,
         "journal_row": _row_of(conn, change),
     }

@@ -25,15 +25,18 @@ _KINDS: Final = frozenset({SET, DELETED, CLEARED, RESTORED})
 
 _LAST: Final = "SELECT max(change) FROM state_changes"
 _CHANGED: Final = """
-    SELECT state_key,
+    SELECT now.state_key,
         (SELECT max(change) FROM state_changes AS later
          WHERE later.scope_key = now.scope_key AND later.state_key = now.state_key),
-        (SELECT value FROM state_changes AS former
-         WHERE former.scope_key = now.scope_key AND former.state_key = now.state_key AND former.change < ?
-         ORDER BY former.change DESC LIMIT 1)
-    FROM state_changes AS now WHERE change BETWEEN ? AND ? AND scope_key = ? ORDER BY change
+        former.value, former.masked
+    FROM state_changes AS now LEFT JOIN state_changes AS former ON former.change = (
+        SELECT change FROM state_changes AS earlier
+        WHERE earlier.scope_key = now.scope_key AND earlier.state_key = now.state_key AND earlier.change < ?
+        ORDER BY earlier.change DESC LIMIT 1
+    )
+    WHERE now.change BETWEEN ? AND ? AND now.scope_key = ? ORDER BY now.change
 """
-"""For each key that an edit changed: its newest change, and the value before the edit."""
+"""For each key that an edit changed: its newest change, and the value before the edit with its masked form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ def put(
     *,
     expected: object = Expected.ANYTHING,
     limits: StateLimits = DEFAULT_LIMITS,
+    masked: str | None = None,
 ) -> StateEdit:
     """Store a value. Raises StateConflict if the stored value is not the expected one.
 
@@ -82,7 +86,7 @@ def put(
 
     def write() -> int:
         _expect(conn, identity, key, expected)
-        state.put(conn, identity, key, value, hand.change, limits)
+        state.put(conn, identity, key, value, hand.change, limits, masked=masked)
         return 1
 
     return _noted(conn, SET, identity, hand, write, key=state.canonical(key))
@@ -126,7 +130,7 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin, *, limits: StateLi
     changed = conn.exec_driver_sql(_CHANGED, (first, first, last, identity.key)).all()
     if not changed:
         raise NotFound(f"edit {edit_id} cannot be undone: its session was deleted.")
-    left = tuple(key for key, newest, _ in changed if newest > last)
+    left = tuple(key for key, newest, *_ in changed if newest > last)
     if len(left) == len(changed):
         raise StateRefused(
             f"{left[0]!r} was changed again since then, so it was not restored."
@@ -135,13 +139,13 @@ def restore(conn: Connection, edit_id: str, hand: EditOrigin, *, limits: StateLi
         )
 
     def write() -> int:
-        for key, newest, former in changed:
+        for key, newest, former, masked in changed:
             if newest > last:
                 continue
             if former is None:
                 state.delete(conn, identity, key, hand.change)
             else:
-                state.put(conn, identity, key, decode(former), hand.change, limits)
+                state.put(conn, identity, key, decode(former), hand.change, limits, masked=masked)
         return len(changed) - len(left)
 
     return _noted(conn, RESTORED, identity, hand, write, left=left, restores=edit_id)

@@ -8,7 +8,7 @@ from engine.store import event_log, runs
 from engine.store.errors import Ambiguous, NotFound
 from engine.store.json_text import decode
 from engine.store.scope_identity import Scope, ScopeIdentity, identify
-from engine.store.state import canonical, seen_from
+from engine.store.state import canonical, seen_from, shown
 from engine.store.tables import state, state_changes
 
 GLIMPSE: Final = 240
@@ -26,7 +26,7 @@ class StateRow(NamedTuple):
     glimpse: str
     """The start of the value's JSON."""
     size: int
-    """Bytes of the whole value."""
+    """Bytes of the whole value as it is shown."""
     created_at: int
     """When the key was written first, since it was deleted last."""
     updated_at: int
@@ -71,8 +71,8 @@ def page(
             state.c.scope_key,
             *_IDENTITY,
             state.c.state_key,
-            func.substr(state.c.value, 1, GLIMPSE).label("glimpse"),
-            func.length(cast(state.c.value, LargeBinary)).label("size"),
+            func.substr(shown(state), 1, GLIMPSE).label("glimpse"),
+            func.length(cast(shown(state), LargeBinary)).label("size"),
             state.c.created_at,
             state.c.updated_at,
         )
@@ -115,10 +115,10 @@ def _row(_scope_key: str, *columns: Any) -> StateRow:
 
 
 def value(conn: Connection, identity: ScopeIdentity, key: str, *, change: int | None = None) -> Any:
-    """Return the whole current value, or the value after one of its changes."""
+    """Return the whole current value as it is shown, or the value after one of its changes."""
     key = canonical(key)
     table = state if change is None else state_changes
-    query = select(table.c.value).where(table.c.scope_key == identity.key, table.c.state_key == key)
+    query = select(shown(table)).where(table.c.scope_key == identity.key, table.c.state_key == key)
     if change is not None:
         query = query.where(state_changes.c.change == change)
     text = conn.execute(query).scalar()
@@ -142,8 +142,8 @@ def changes(
     query = (
         select(
             columns.change,
-            func.substr(columns.value, 1, GLIMPSE),
-            func.coalesce(func.length(cast(columns.value, LargeBinary)), 0),
+            func.substr(shown(state_changes), 1, GLIMPSE),
+            func.coalesce(func.length(cast(shown(state_changes), LargeBinary)), 0),
             columns.editor,
             columns.run_id,
             columns.position,

@@ -265,9 +265,11 @@ state: Final = Table(
     *_texts("actor_type", "actor_id", "subject_type", "subject_id"),
     _number("created_at"),
     _number("updated_at"),
+    *_texts("masked"),
     PrimaryKeyConstraint("scope_key", "state_key", name="state_place"),
 )
 Index("state_conversation", state.c.conversation_id)
+Index("state_masked", state.c.scope_key, sqlite_where=state.c.masked.is_not(None))
 
 state_totals: Final = Table(
     "state_totals",
@@ -307,6 +309,7 @@ state_changes: Final = Table(
     _number("journal_row"),
     *_needed("editor"),
     _number("at"),
+    *_texts("masked"),
     sqlite_autoincrement=True,
 )
 Index("state_changes_place", state_changes.c.scope_key, state_changes.c.state_key, state_changes.c.change)

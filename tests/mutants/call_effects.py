@@ -84,8 +84,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _STATE,
-        "await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits))",
-        "services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits))",
+        "await services.write(lambda tx: state.put(tx.connection",
+        "services.write(lambda tx: state.put(tx.connection",
         "the reply to state_set is sent after the commit",
         f"{_COMMITTED}[state_set]",
     ),

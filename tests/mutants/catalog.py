@@ -25,6 +25,7 @@ AREAS: Final = (
     "payloads",
     "run_lifecycle",
     "secrets",
+    "secrets_in_clear",
     "steering",
     "queue_items",
     "breakpoints",

@@ -55,8 +55,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _EDITS,
-        "former.change < ?",
-        "former.change <= ?",
+        "earlier.change < ?",
+        "earlier.change <= ?",
         "undoing an edit restores the previous value",
         "tests/engine/store/test_state_edits.py::test_undone_edit_restores_the_previous_value",
     ),

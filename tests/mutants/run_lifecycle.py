@@ -167,8 +167,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/prepare.py",
-        "SecretMask(secrets_in((*config.items(), *launch.env)))",
-        "SecretMask(secrets_in((*config.items(),)))",
+        "secrets_in((*config.items(), *launch.env, *given))",
+        "secrets_in((*config.items(), *options.params.items()))",
         "secrets in the environment are masked",
         "tests/engine/journal/test_secret_mask.py::test_secret_in_the_environment_is_masked",
     ),

@@ -89,13 +89,13 @@ MUTANTS: Final = (
     # State
     Mutant(
         "engine/store/state.py",
-        "DO UPDATE SET value = excluded.value, updated_at",
-        "DO UPDATE SET value = excluded.value, created_at = excluded.created_at, updated_at",
+        "SET value = excluded.value, masked = excluded.masked, updated_at",
+        "SET value = excluded.value, created_at = excluded.created_at, masked = excluded.masked, updated_at",
         "a key keeps the time of its creation",
         f"{_STATE}::test_key_keeps_the_time_of_its_creation_until_it_is_deleted",
     ),
     Mutant(
-        "engine/store/migrations/versions/v0012_state_created.py",
+        "engine/store/migrations/versions/v0011_state_created.py",
         "AND deleted.value IS NULL",
         "AND deleted.value = ''",
         "the creation of a key in an older database is after its last deletion",

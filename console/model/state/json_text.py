@@ -3,7 +3,7 @@
 import json
 import re
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from console.model.text.safe import one_line
 
@@ -29,6 +29,12 @@ _MAX_SHOWN_CHARS: Final = 40
 """Characters of a number in an error message."""
 
 
+MAX_EDITED_BYTES: Final = 512 << 10
+"""UTF-8 bytes of the largest JSON that an editor opens. Textual needs 150 ms for a MiB of ASCII, and 1 s for a million
+Chinese characters.
+"""
+
+
 class InvalidJson(ValueError):
     """A text is not JSON; the message says why, and `line` and `column` say where."""
 
@@ -40,6 +46,26 @@ class InvalidJson(ValueError):
 
 class NumberTooLarge(InvalidJson):
     """The text is JSON, but a number in it cannot be stored exactly."""
+
+
+def is_too_large(value: Any) -> bool:
+    """Return whether the JSON of a value has more than `MAX_EDITED_BYTES`. Stops as soon as that is certain."""
+    left = MAX_EDITED_BYTES
+    waiting: list[Any] = [value]
+    while waiting and left >= 0:
+        one = waiting.pop()
+        if isinstance(one, str):
+            left -= len(one) if one.isascii() or len(one) > left else len(one.encode("utf-8", "surrogatepass"))
+        elif isinstance(one, dict):
+            left -= 2 * len(cast("dict[str, Any]", one))
+            waiting += cast("dict[str, Any]", one) if left >= 0 else ()
+            waiting += cast("dict[str, Any]", one).values() if left >= 0 else ()
+        elif isinstance(one, list):
+            left -= 2 * len(cast("list[Any]", one))
+            waiting += cast("list[Any]", one) if left >= 0 else ()
+        else:
+            left -= 4
+    return left < 0
 
 
 def to_json_text(value: Any) -> str:

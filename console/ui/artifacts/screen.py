@@ -157,7 +157,7 @@ class ArtifactsScreen(SearchBrowser):
         return self._source
 
     async def _read_head(self, row: "ArtifactRow") -> bytes:
-        return await self.services.active_session.engine.artifacts.read_bytes(row.artifact_id, limit=PREVIEW_BYTES)
+        return await self.services.active_session.engine.artifacts.preview(row.artifact_id, limit=PREVIEW_BYTES)
 
     def on_item_list_chosen(self) -> None:
         self.action_open()

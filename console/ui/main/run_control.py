@@ -67,11 +67,17 @@ class RunControl:
             self._services.run_in_background(self._edit_reply(run_id))
 
     async def _edit_reply(self, run_id: str) -> None:
+        from console.model.state.json_text import MAX_EDITED_BYTES, is_too_large  # noqa: PLC0415
         from console.ui.main.edit_reply import EditReply  # noqa: PLC0415
 
         pause = await self._session.engine.runs.current_pause(run_id)
         if pause is None:
             self._services.show_toast("The run is no longer paused.", severity="warning")
+            return
+        if is_too_large(pause.edit or pause.original):
+            limit = f"{MAX_EDITED_BYTES >> 10} KiB"
+            text = f"The reply is larger than {limit}, too large to edit. {key_of('app.continue')} sends it as it is."
+            self._services.show_toast(text, severity="warning")
             return
         reply = await self._services.ask(EditReply(pause))
         if reply is not None:

@@ -1,5 +1,6 @@
 """Contains failures of our own code: a pane that fails shows it, a dialog that fails is closed, the rest goes on."""
 
+import logging
 import platform
 import traceback
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from console.data.secret_text import mask_secrets
 from console.model.commands.key_labels import with_keys
 from console.model.text.columns import broken
 from console.model.text.safe import one_line, safe
@@ -34,9 +36,11 @@ class FailureReport(NamedTuple):
     @classmethod
     def of(cls, what: str, error: BaseException) -> "FailureReport":
         lines = traceback.format_exception(error)
-        text = one_line(f"{type(error).__name__}: {_text_of(error)}".removesuffix(": "), 200)
+        text = mask_secrets(f"{type(error).__name__}: {_text_of(error)}".removesuffix(": "))
         about = f"Trackside {VERSION}, Python {platform.python_version()}, {platform.system()}"
-        return cls(text, safe(f"{what} failed\n{about}\n\n{''.join(lines)}"))
+        report = safe(f"{what} failed\n{about}\n\n{mask_secrets(''.join(lines))}")
+        logging.getLogger("trackside.console").error("%s", report)
+        return cls(one_line(text, 200), report)
 
 
 def _text_of(error: BaseException) -> str:

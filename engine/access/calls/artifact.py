@@ -1,6 +1,7 @@
 """Calls for artifacts of the run's own conversation: their metadata, and ranges of their bytes."""
 
 import base64
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -9,10 +10,11 @@ from engine.access.call import Arguments, CallRefused, CallType, Decision
 from engine.access.ownership import check_ownership, not_found
 from engine.access.services import Services
 from engine.clock import epoch_seconds
+from engine.journal.secret_mask import SecretMask
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
 from engine.store import artifacts
-from engine.store.artifacts import READ, ArtifactRow, Storage, is_internal
+from engine.store.artifacts import MASKED_RANGES, READ, ArtifactRow, Storage, is_internal
 from engine.store.errors import NotFound, PathEscapes
 from engine.store.row_mapping import ConversationKey
 
@@ -102,7 +104,15 @@ async def _get_own(services: Services, run: LiveRun, artifact_id: str) -> Artifa
         raise not_found("artifact", artifact_id)
     place = ConversationKey(row.conversation_id, row.thread_id, row.bot_id, row.workspace_id)
     check_ownership(run, "artifact", artifact_id, place, run_id=row.run_id)
-    return row
+    return _with_secrets(row, run.order.secret_mask)
+
+
+def _with_secrets(row: ArtifactRow, mask: SecretMask) -> ArtifactRow:
+    """Return the row as its runner wrote it: the stored one has the secrets masked."""
+    texts = ("artifact_type", "mime_type", "name", "sha256", "location")
+    restored = {name: mask.put_back(getattr(row, name)) for name in texts}
+    metadata = {name: value for name, value in row.metadata.items() if name != MASKED_RANGES}
+    return replace(row, **restored, metadata=mask.put_back(metadata))
 
 
 CALLS = (

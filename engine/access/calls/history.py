@@ -1,9 +1,11 @@
 """Calls for the transcript of the run's own conversation: pages and search."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Literal
 
+import orjson
 from sqlalchemy import Connection
 
 from engine.access.call import Arguments, CallType
@@ -17,6 +19,7 @@ from engine.access.ownership import conversation_key_of_run, read_cursor
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services
 from engine.clock import epoch_seconds
+from engine.journal.secret_mask import SecretMask, has_mark
 from engine.run.live import LiveRun
 from engine.store import cursors, search, transcript
 from engine.store.row_mapping import ConversationKey
@@ -54,7 +57,7 @@ async def page(services: Services, run: LiveRun, arguments: PageArguments) -> di
         artifacts_at=services.clock.now() if arguments.include_artifacts else None,
         max_characters=MAX_PAGE_CHARACTERS,
     )
-    return build_page(await services.fetch(run, query), limit, partial(_line_data, place))
+    return build_page(await services.fetch(run, query), limit, partial(_line_data, place, run.order.secret_mask))
 
 
 async def search_history(services: Services, run: LiveRun, arguments: SearchArguments) -> dict[str, Any]:
@@ -73,7 +76,7 @@ async def search_history(services: Services, run: LiveRun, arguments: SearchArgu
         transcript.text_lines_query(chosen, artifacts_at=services.clock.now(), max_characters=MAX_PAGE_CHARACTERS),
     )
     return {
-        "items": [_line_data(place, line) for line in lines],
+        "items": [_line_data(place, run.order.secret_mask, line) for line in lines],
         "total_count": len(found),
         "query": arguments.query,
     }
@@ -89,7 +92,8 @@ def _warn_of_unknown_filters(run: LiveRun, filters: Mapping[str, Any]) -> None:
         )
 
 
-def _line_data(place: ConversationKey, line: TranscriptLine) -> dict[str, Any]:
+def _line_data(place: ConversationKey, mask: SecretMask, line: TranscriptLine) -> dict[str, Any]:
+    line = _with_secrets(line, mask)
     return {
         "transcript_id": line.transcript_id,
         "event_id": line.event_id,
@@ -105,6 +109,17 @@ def _line_data(place: ConversationKey, line: TranscriptLine) -> dict[str, Any]:
         "created_at": epoch_seconds(line.created_at),
         "metadata": line.metadata,
     }
+
+
+def _with_secrets(line: TranscriptLine, mask: SecretMask) -> TranscriptLine:
+    """Return a message of the user as it was sent: the stored one, whose JSON is text, has the secrets masked.
+
+    Only secrets of this run are put back, so that they are masked in its journal.
+    """
+    if line.role != "user" or not mask.secrets or not has_mark(text := orjson.dumps(line.content_json).decode()):
+        return line
+    content = None if line.content is None else mask.put_back_words(line.content)
+    return replace(line, content=content, content_json=mask.put_back(orjson.loads(text)))
 
 
 CALLS = (

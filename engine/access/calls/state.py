@@ -34,7 +34,9 @@ async def get(services: Services, run: LiveRun, arguments: KeyArguments) -> dict
     identity = run.order.grants.state_scopes.get(arguments.scope)
     if identity is None:
         return {"value": None}
-    return {"value": await services.fetch(run, state.get_query(identity, arguments.key))}
+    value, secrets = await services.fetch(run, state.get_clear_query(identity, arguments.key))
+    run.learn_secrets(secrets)
+    return {"value": value}
 
 
 async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict[str, Any]:
@@ -42,8 +44,9 @@ async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict
     key, value = arguments.key, arguments.value
     try:
         state.checked(key, value)
-        change = _change_origin(services, run)
-        await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits))
+        state.refuse_secret(run.order.secret_mask.secret_in_name(key))
+        change, masked = _change_origin(services, run), run.order.secret_mask.masked_json(value)
+        await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits, masked=masked))
     except StateRefused as error:
         too_large = isinstance(error, StateTooLarge | StateFull)
         raise AgentAPIException.of(

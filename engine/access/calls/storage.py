@@ -48,6 +48,9 @@ def _calls(kind: str, owner: GetOwner) -> tuple[CallType, ...]:
         except ValueError:
             raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, "value_base64 is not valid base64") from None
         now = services.clock.now()
+        if (secret := run.order.secret_mask.secret_in_name(arguments.key)) is not None:
+            problem = f"the storage key contains the secret {secret}. Use a key without it."
+            raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, problem)
         try:
             await services.write(
                 lambda tx: storage.put(tx.connection, owner(run.order.grants), arguments.key, value, at=now)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import TextArea
 
 from console.app import Trackside
 from console.launch import LaunchOptions
@@ -123,6 +124,47 @@ async def test_call_with_a_reply_from_the_user_is_not_made(tool_engines: ToolEng
         run = await load_run(app)
         assert run.one("pause.edited").data["edit"] == {"result": {"sky": "grey"}}
         assert reply_of(run) == {"result": {"sky": "grey"}}
+
+
+async def pause_at_reply(pilot: Pilot[None], app: Trackside, tool_engines: ToolEngines, cue: Cue) -> None:
+    """Start a run, and step until it is paused at the reply of its call."""
+    await pause_at_pull(pilot, cue)
+    await pilot.press("f7")
+    await until(pilot, lambda: app.services.situation.can_edit_reply)
+    await pilot.press("f7")
+    await until(pilot, lambda: bool(tool_engines.tool.calls))
+    await sees(pilot, "reply")
+
+
+async def test_reply_with_a_secret_is_edited_with_its_mark(tool_engines: ToolEngines):
+    cue = Cue()
+    tool_engines.tool.answer = {"sky": "sesame-77"}
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
+    async with at_the_screen(app, (120, 40)) as pilot:
+        await pause_at_reply(pilot, app, tool_engines, cue)
+        await pilot.press("f4")
+        await sees(pilot, '"sky": "‹secret api_key›"')
+        assert "sesame-77" not in shown(app)
+        area = app.screen.query_one("#answer", TextArea)
+        area.text = '{"result": {"sky": "dark: ‹secret api_key›"}}'
+        await pilot.press("f4", "f6")
+        await sees(pilot, "The sky is dark: ‹secret api_key›.")
+        cue.go()
+        await sees(pilot, "completed")
+        assert "sesame-77" not in shown(app)
+
+
+async def test_reply_that_is_too_large_for_the_editor_is_refused(tool_engines: ToolEngines):
+    cue = Cue()
+    tool_engines.tool.answer = {"sky": "blue", "rest": ["x" * 1_000] * 600}
+    app = Trackside(LaunchOptions(), lambda: tool_engines(tool_caller(cue)))
+    async with at_the_screen(app, (120, 40)) as pilot:
+        await pause_at_reply(pilot, app, tool_engines, cue)
+        await pilot.press("f4")
+        await sees(pilot, "The reply is larger than 512 KiB, too large to edit. f6 sends it as it is.")
+        await pilot.press("f6")
+        await sees(pilot, "The sky is blue.")
+        cue.go()
 
 
 @at_both_sizes

@@ -8,7 +8,14 @@ from typing import Any
 import orjson
 import pytest
 
-from console.model.state.json_text import InvalidJson, NumberTooLarge, parse_json, to_json_text
+from console.model.state.json_text import (
+    MAX_EDITED_BYTES,
+    InvalidJson,
+    NumberTooLarge,
+    is_too_large,
+    parse_json,
+    to_json_text,
+)
 from console.model.state.keys import LoadedKeys
 from console.model.state.rows import change_row, key_details, key_row, scope_label, scope_row
 from console.model.text.columns import cells
@@ -144,3 +151,20 @@ def test_details_of_a_key_show_its_creation_if_it_was_changed_since():
         details.fit(80)
         third = "".join(piece.text for piece in details.row(2).pieces)
         assert third == "6 B · user · " + ("2 min ago · created 3 min ago" if is_shown else "3 min ago")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_large"),
+    [
+        ("x" * (MAX_EDITED_BYTES + 1), True),
+        ("x" * (MAX_EDITED_BYTES - 1), False),
+        ("漢" * (MAX_EDITED_BYTES // 3 + 1), True),
+        ({"a": ["x" * 1_000] * 300, "b": {"c" * 300_000: 1}}, True),
+        ([0] * MAX_EDITED_BYTES, True),
+        ({"half": "\ud800"}, False),
+        (None, False),
+    ],
+    ids=["long", "just fits", "wide", "parts and names", "many", "surrogate", "nothing"],
+)
+def test_value_that_is_too_large_for_the_editor_is_found(value: object, is_large: bool):
+    assert is_too_large(value) is is_large

@@ -22,7 +22,7 @@ from tests.support.console.state_browser import (
     stored_value,
     wait_for_editor,
 )
-from tests.support.engines import Engines, declares, done, said, state_updated
+from tests.support.engines import Engines, declares, done, read_database, said, state_updated
 
 
 @declares(capabilities={"steering": True}, permissions={"storage": ["plugin"]})
@@ -413,3 +413,28 @@ async def test_empty_browser_says_how_state_appears(open_engine: Engines):
         await sees(pilot, "No state yet.")
         await pilot.press("d")
         await until(pilot, lambda: "There is no state here." in app.toasts)
+
+
+async def keeper(ctx: Any):
+    """Stores the key of its config."""
+    yield state_updated("login", {"user": "ann", "key": ctx.config["api_key"]})
+    yield done("kept")
+
+
+async def test_value_with_a_secret_is_edited_with_its_mark(open_engine: Engines):
+    agents = [{"id": "keeper", "runner": "keeper", "config": {"api_key": "sesame-4711"}}]
+    app = browsing(open_engine, ("kyoto", ("hello",)), runner=keeper, agents=agents)
+    async with at_the_screen(app, (120, 40)) as pilot:
+        screen = await open_state_browser(pilot, app)
+        await sees(pilot, "‹secret api_key›")
+        await move_to_key(pilot, screen, "login")
+        await pilot.press("enter")
+        area = await wait_for_editor(pilot, app)
+        assert json.loads(area.text) == {"user": "ann", "key": "‹secret api_key›"}
+        area.text = '{"user": "bob", "key": "‹secret api_key›"}'
+        await pilot.press("f4")
+        await becomes(pilot, lambda: stored_value(app, "login"), {"user": "bob", "key": "‹secret api_key›"})
+        assert "sesame-4711" not in shown(app)
+    reader = await open_engine(mode="read")
+    stored = read_database(reader, lambda conn: conn.exec_driver_sql("SELECT value FROM state").scalar())
+    assert json.loads(str(stored)) == {"user": "bob", "key": "sesame-4711"}

@@ -277,6 +277,20 @@ async def test_secret_stays_masked_in_past_event_and_is_reported(open_engine: En
     assert past.lost == ("a secret is masked in the database; enter it again",)
 
 
+async def test_large_data_of_a_past_event_is_masked(open_engine: Engines):
+    async def knows(ctx):
+        yield done("x")
+
+    engine = await open_engine(knows)
+    large = message("hi", data={"note": "hunter22", "rest": "x" * 400_000})
+    run = await run_event(engine, large, config={"api_key": "hunter22"})
+
+    past = await engine.runs.event(run.run_id)
+
+    assert past.envelope.data["note"] == "‹secret api_key›"
+    assert past.lost == ("a secret is masked in the database; enter it again",)
+
+
 async def test_queued_message_is_read_back_with_its_edited_text(open_engine: Engines):
     engine = await open_engine(waits)
     await send(engine, "one")

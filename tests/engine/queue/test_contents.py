@@ -7,6 +7,7 @@ import pytest
 
 from engine.api import Engine, Mode, RunOptions
 from engine.store import tables
+from engine.store.errors import CannotSteer
 from tests.support.engines import Engines, done, journal_of, message, read_database, wait_for_run
 from tests.support.queue.steering import ControlledRun, SteeringHarness, open_steering
 
@@ -161,12 +162,12 @@ async def test_message_of_the_maximum_nesting_depth_is_claimed(steering: Steerin
 
 
 def everything_recorded(engine: Engine) -> str:
-    """The text of the journal, the transcript and the event log."""
+    """The text of the journal, the transcript as it is shown, the event log and the queue."""
     rows: list[Any] = []
-    for table in (tables.transcript, tables.events):
+    for table in (tables.events, tables.queue):
         rows += read_database(engine, lambda conn, table=table: [tuple(row) for row in conn.execute(table.select())])
-    statement = "SELECT data, reason FROM journal"
-    rows += read_database(engine, lambda conn: [tuple(row) for row in conn.exec_driver_sql(statement)])
+    for statement in ("SELECT data, reason FROM journal", "SELECT content, content_json FROM transcript"):
+        rows += read_database(engine, lambda conn, text=statement: [tuple(row) for row in conn.exec_driver_sql(text)])
     return repr(rows)
 
 
@@ -233,3 +234,49 @@ async def test_secret_removed_by_an_edit_leaves_no_mask_in_journal_or_transcript
         "go",
         "nothing to hide",
     ]
+
+
+async def test_queue_shows_a_message_masked_and_keeps_it_in_clear_only_until_its_fate_is_decided(
+    steering: SteeringHarness,
+):
+    run = await keyed(steering)
+    claimed, waiting = await say_secret(steering), await say_secret(steering, after=True)
+    shown = [item for item in await steering.engine.queue.list("s") if item.item_id in (claimed, waiting)]
+    assert [item.text for item in shown] == [f"use {MARK}"] * 2
+    assert SECRET not in str(shown)
+    assert SECRET in str(steering.item(claimed).envelope)
+
+    edited = await steering.engine.queue.edit(claimed, f"still {MARK}")
+    assert edited.text == f"still {MARK}"
+    assert await run.pull() == [f"still {SECRET}"]
+    await steering.engine.queue.withdraw(waiting)
+    await run.do(lambda ctx: ctx.api.run_get())
+    assert SECRET not in str(steering.item(waiting))
+    await run.end(done())
+    assert SECRET not in str(steering.item(claimed))
+
+
+async def test_withdrawn_message_is_restored_with_its_secret_or_refused(open_engine: Engines):
+    steering = await open_steering(open_engine)
+    run = await keyed(steering)
+    item_id, other = await say_secret(steering), await say_secret(steering)
+    await steering.engine.queue.withdraw(item_id)
+    await steering.engine.queue.withdraw(other)
+    await steering.engine.queue.restore(item_id)
+    assert await run.pull() == [f"use {SECRET}"]
+    await run.end(done())
+    assert SECRET not in everything_recorded(steering.engine)
+    await open_engine.close(steering.engine)
+
+    later = await open_steering(open_engine)  # knows no secret
+    with pytest.raises(CannotSteer, match=r"contains a secret that is no longer known\. Type the message again\."):
+        await later.engine.queue.restore(other)
+
+
+async def test_secret_that_only_the_message_knows_is_masked_in_the_run_that_it_joins(steering: SteeringHarness):
+    run = await steering.start()
+    await say_secret(steering)
+    assert await run.pull() == [f"use {SECRET}"]
+    await run.end(done(f"I used {SECRET}"))
+
+    assert SECRET not in everything_recorded(steering.engine)

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import AlreadyDecided, Fate, Mode
+from engine.api import AlreadyDecided, Fate, Mode, RunOptions
+from engine.store.errors import CannotSteer
 from tests.support.engines import START, Engines, journal_of, wait_for_run
 from tests.support.faults.faults import other_process, read_line, write_line
 from tests.support.queue.steering import open_steering, queue_items
@@ -58,12 +59,15 @@ async def test_messages_of_a_dead_host_can_be_sent_again_here(open_engine: Engin
         process.kill()
         await asyncio.to_thread(process.wait)
     steering = await open_steering(open_engine)
-    for name in ("queued", "after"):
-        ticket = await steering.engine.queue.resend(other["items"][name])
+    with pytest.raises(CannotSteer, match="contains a secret that is no longer known"):
+        await steering.engine.queue.resend(other["items"]["queued"])
+    with_key = RunOptions(runner="controlled", config={"api_key": "walnut-4711-walnut"})
+    for name, options in (("queued", with_key), ("after", None)):
+        ticket = await steering.engine.queue.resend(other["items"][name], options)
         own = await wait_for_run(steering.engine, await ticket.started)
 
         assert own.row.status == "completed"
-        assert own.context["input"]["text"] == TEXTS[name]
+        assert own.context["input"]["text"] == TEXTS[name].replace("walnut-4711-walnut", "‹secret api_key›")
 
 
 async def test_a_message_for_a_run_of_another_process_waits_for_the_slot_and_is_never_claimed(

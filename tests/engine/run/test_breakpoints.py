@@ -259,6 +259,30 @@ async def test_secrets_are_masked_in_a_paused_call_and_the_tool_gets_them(tool_e
     assert tool_engines.tool.calls == [{"word": "sesame-77"}]
 
 
+async def test_paused_reply_is_shown_masked_and_an_edit_puts_the_secret_back(tool_engines: ToolEngines):
+    seen: list[Any] = []
+
+    async def unlocks(ctx: Any) -> AsyncIterator[Any]:
+        seen.append(await ctx.api.call_tool("weather", {}))
+        yield done()
+
+    tool_engines.tool.answer = {"key": "sesame-77", "sky": "blue"}
+    engine = await tool_engines(unlocks)
+    run_id = await send(engine, breakpoints=("tool",))
+    await wait_for_pause(engine, run_id)
+    await engine.runs.step(run_id)
+    held = await wait_for_pause(engine, run_id, 2)
+    assert held.original == {"result": {"key": "‹secret api_key›", "sky": "blue"}}
+
+    mine = {"result": {"key": "‹secret api_key›", "old": "‹secret api_kex›"}}
+    assert (await engine.runs.edit_reply(run_id, mine)).edit == mine
+    await engine.runs.continue_run(run_id)
+    run = await wait_for_run(engine, run_id)
+
+    assert seen == [{"key": "sesame-77", "old": "‹secret api_kex›"}]
+    assert "sesame-77" not in str(run.journal)
+
+
 # Runs that cannot be paused
 
 

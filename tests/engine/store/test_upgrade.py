@@ -380,3 +380,39 @@ def test_creation_of_state_is_read_from_the_changes_of_an_older_database(path: P
     database.close()
     assert rows == [("a", 3, 9), ("b", 9, 9), ("c", 9, 9)]
     assert totals == [(9, 3)]
+
+
+def add_secret_messages(conn: Connection) -> None:
+    """A queued, a dropped and a plain message as they were stored before revision 0012."""
+    secret = {"covered": {"text": "use ‹secret k›", "contents": [], "attachments": []}}
+    parts = {"covered": {"contents": [{"type": "text", "text": "use ‹secret k›"}], "attachments": []}}
+    for item_id, fate, metadata in (
+        ("open", "queued", secret | {"agent_id": "a"}),
+        ("dropped", "dropped", secret),
+        ("parts", "injected", parts),
+        ("plain", "dropped", {}),
+    ):
+        envelope = {"event_id": item_id, "input": {"text": "use walnut"}}
+        conn.exec_driver_sql(
+            "INSERT INTO queue (item_id, event_id, mode, place, fate, envelope, text, created_at, metadata)"
+            " VALUES (?, ?, 'steer', 1, ?, ?, 'use walnut', 5, ?)",
+            (item_id, item_id, fate, json.dumps(envelope), json.dumps(metadata)),
+        )
+
+
+@pytest.mark.parametrize("revision", [*OLDER, "0004", "0005"])
+def test_upgrade_masks_the_messages_whose_fate_is_decided(tmp_path: Path, revision: str):
+    path = tmp_path / "old.db"
+    make_database(path, revision, add_secret_messages)
+
+    database = Database.open(path, write=True)
+    items = {name: database.read_now(lambda conn, name=name: queue.get(conn, name)) for name in ("open", "dropped")}
+    others = {name: database.read_now(lambda conn, name=name: queue.get(conn, name)) for name in ("parts", "plain")}
+    database.close()
+
+    assert items["open"].text == "use walnut", "it is still to be delivered"
+    assert (queue.as_shown(items["open"]).text, items["open"].metadata["agent_id"]) == ("use ‹secret k›", "a")
+    for item in (items["dropped"], others["parts"]):
+        assert item.text == "use ‹secret k›"
+        assert "walnut" not in str(item)
+    assert (others["plain"].text, others["plain"].metadata) == ("use walnut", {})

@@ -30,11 +30,13 @@ async def talked(engine: Engine, session: str, *texts: str, runner: str = "parro
     return runs
 
 
-def browsing(open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runner: Any = parrot) -> RecordingConsole:
+def browsing(
+    open_engine: Engines, *sessions: tuple[str, tuple[str, ...]], runner: Any = parrot, **project: Any
+) -> RecordingConsole:
     """Make a console on a database with these sessions and messages, a minute apart."""
 
     async def opened() -> Engine:
-        engine = await open_engine(runner)
+        engine = await open_engine(runner, **project)
         for session, texts in sessions:
             await talked(engine, session, *texts, runner=runner.__name__)
             open_engine.clock.advance(60)

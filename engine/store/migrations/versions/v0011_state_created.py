@@ -7,7 +7,7 @@ from typing import Final
 
 from alembic import op
 
-revision: Final = "0012"
+revision: Final = "0011"
 down_revision: Final = "0010"
 branch_labels: Final = None
 depends_on: Final = None

@@ -20,6 +20,7 @@ from engine.run.run_order import RunOrder
 from engine.runtimes.runtime import Runtime
 from engine.store import entries, hosts, queue, runs
 from engine.store.batch import Transaction
+from engine.store.cleanup import Cleanup
 from engine.store.database import Database
 from engine.store.errors import EntryRefused, StoreError
 from engine.store.hosts import HostLock
@@ -82,12 +83,14 @@ class Host:
         self.queue_editor = QueueEditor(
             self.writer, self.dispatcher, claimed, live, self._read_item, self.host_id, clock, ids
         )
+        self.cleanup = Cleanup(self.writer.submit, database, clock, ids)
         self._poll_task: asyncio.Task[None] | None = None
 
     async def start(self) -> list[str]:
         """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
         self._poll_task = asyncio.ensure_future(self._poll())
+        self.cleanup.start()
         return recovered
 
     async def submit(
@@ -125,7 +128,7 @@ class Host:
         await self.writer.submit(lambda tx: hosts.touch(tx.connection, self.host_id))
 
     async def close(self) -> None:
-        """Stop the runs, drop the queued messages, end all child processes and release the lock."""
+        """Stop the runs, drop the queued messages, purge what was deleted here, end all children, release the lock."""
         if self._poll_task is not None:
             self._poll_task.cancel()
         self.dispatcher.close()
@@ -133,6 +136,7 @@ class Host:
         await self.dispatcher.wait_idle()
         await self._runtime.close()
         await self.orchestrator.write_pending_ends()
+        await self.cleanup.close()
         try:
             await self.writer.submit(self._unregister)
         except StoreError as error:

@@ -214,6 +214,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
     details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"
     yield Finding("Database", Severity.OK, f"{health.path}  {details}")
     yield from _check_permissions(health)
+    yield from _check_cleanup(health)
     for host in health.hosts:
         runs = number(host.live_runs, "run") + " in progress"
         if host.is_alive:
@@ -222,6 +223,20 @@ def _check_database(path: Path) -> Iterator[Finding]:
         else:
             text = f"process {host.pid} is gone and left {runs}."
             yield Finding("Database", Severity.WARNING, text, "The next `trackside run` closes every run that is left.")
+
+
+def _check_cleanup(health: DatabaseHealth) -> Iterator[Finding]:
+    """Report deleted words that are still in the files."""
+    is_hosted = any(host.is_alive for host in health.hosts)
+    for cleanup in health.cleanups:
+        text = "deleted messages are out of the search index, but still in its write-ahead log."
+        if not cleanup.is_merged:
+            text = f"deleted messages are being removed from the search index: {cleanup.share_done:.0%} done."
+        if is_hosted:
+            yield Finding("Database", Severity.OK, text)
+        else:
+            fix = "The next `trackside` or `trackside run` continues in the background."
+            yield Finding("Database", Severity.WARNING, text, fix)
 
 
 def _check_permissions(health: DatabaseHealth) -> Iterator[Finding]:

@@ -37,7 +37,7 @@ from engine.runners.registry import Registry
 from engine.runners.summaries import RunnerSummary
 from engine.store.artifacts import ArtifactRow
 from engine.store.backup import back_up
-from engine.store.deletion import Deleted
+from engine.store.deletion import RESTORE_SECONDS, Deleted, HiddenSession, KeptData
 from engine.store.errors import (
     AlreadyDecided,
     AlreadyFinal,
@@ -67,6 +67,7 @@ __all__ = [
     "INPUT_GLIMPSE",
     "LOCAL_ACTOR",
     "NOTHING_CHOSEN",
+    "RESTORE_SECONDS",
     "SESSION_ID",
     "VERSION",
     "AgentConfig",
@@ -102,12 +103,14 @@ __all__ = [
     "Form",
     "FormError",
     "Grants",
+    "HiddenSession",
     "Hit",
     "Hits",
     "HostStatus",
     "IntakeError",
     "InvalidAgent",
     "Kept",
+    "KeptData",
     "KeptSettings",
     "LineProblem",
     "Mode",

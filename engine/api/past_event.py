@@ -17,6 +17,7 @@ from engine.run.store_event import EVENT_ID_KEY
 from engine.store import artifacts, entries, event_log, queue, runs
 from engine.store.artifacts import MAX_READ_BYTES, Storage
 from engine.store.errors import NotFound
+from engine.store.hidden_sessions import is_hidden
 from engine.store.redact import MARK
 from engine.store.runs import RunRow
 
@@ -33,7 +34,7 @@ class PastEvent:
 def past_event(conn: Connection, name: str, *, now: int) -> PastEvent:
     """The event of this id, or of a run: by the run's id, a unique beginning of it, or `last`."""
     event = event_log.seen(conn, name)
-    if event is None:
+    if event is None or is_hidden(conn, event.conversation_id or ""):
         run = runs.find(conn, name)
         event_id, conversation_id = run.event_id or "", run.conversation_id
     else:

@@ -103,6 +103,7 @@ def prepare(
         resource_set=workspace.resources,
         file_roots=project.file_roots(),
         state_limits=project.state_limits(),
+        artifact_lifetimes=project.config.artifacts.expire_after_seconds,
         uses_kept_settings=options.kept,
         warnings=(*warnings, *left_out),
     )

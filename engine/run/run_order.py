@@ -50,6 +50,8 @@ class RunOrder:
     """Folders whose files the config may name."""
     state_limits: StateLimits = DEFAULT_LIMITS
     """The limits of each state scope that the run writes to."""
+    artifact_lifetimes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By artifact type, the seconds after which an artifact of the run expires."""
     uses_kept_settings: bool = False
     """Whether the user's saved settings were applied, if there are any."""
     warnings: tuple[str, ...] = ()

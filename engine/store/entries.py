@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from engine.events import NOT_IN_OUTLINE, REREAD_CHARACTERS, Entry, EntryHead, EntryKind, Outcome
 from engine.store.async_reader import Query, Row, run_query
+from engine.store.hidden_sessions import RUN_IS_SHOWN
 
 COLUMNS: Final = ", ".join(Entry._fields)
 SIZES: Final = (256, 64, 16, 4, 1)
@@ -20,6 +21,7 @@ INSERTS: Final = {size: f"INSERT INTO journal ({COLUMNS}) VALUES " + ", ".join([
 IS_APPLIED: Final = f"(outcome IS NULL OR outcome = '{Outcome.WARNED}')"
 """The SQL condition that an entry took effect."""
 INSERT_ONE: Final = INSERTS[1]
+_OF_RUN: Final = f"run_id = ? AND {RUN_IS_SHOWN}"
 
 
 def inserts(entries: Sequence[Entry]) -> Iterator[tuple[str, tuple[object, ...], Sequence[Entry]]]:
@@ -57,7 +59,7 @@ def page_query(
         where, edge, order = "position < ?", before, "DESC"
     else:
         where, edge, order = "position > ?", after or 0, "ASC"
-    statement = f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
+    statement = f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND {where} ORDER BY position {order} LIMIT ?"  # noqa: S608
     return Query(statement, (run_id, edge, limit), _entries, max_characters)
 
 
@@ -68,7 +70,7 @@ def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
 
 def since_query(row: int, limit: int) -> Query[list[tuple[int, Entry]]]:
     """Return the query of `since`; as an asynchronous read it returns fewer entries if they are large."""
-    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? AND {RUN_IS_SHOWN} ORDER BY row LIMIT ?"  # noqa: S608
     return Query(statement, (row, limit), _numbered_entries, REREAD_CHARACTERS)
 
 
@@ -105,8 +107,8 @@ def row_of(conn: Connection, run_id: str, position: int) -> int | None:
 def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[EntryHead]:
     """Return the heads of a run's entries after a position, in ascending order."""
     statement = (
-        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"
-        " WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?"
+        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"  # noqa: S608
+        f" WHERE {_OF_RUN} AND position > ? ORDER BY position LIMIT ?"
     )
     return [EntryHead._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, limit))]
 
@@ -114,7 +116,7 @@ def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384)
 def at_positions(conn: Connection, run_id: str, positions: Sequence[int]) -> list[Entry]:
     """Return the entries of a run at these positions, in ascending order."""
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
         " ORDER BY position"
     )
     wanted = orjson.dumps(list(positions)).decode()
@@ -129,7 +131,7 @@ def outline(
     With `after` the first entries after that position; otherwise the last ones before `before`.
     """
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ?"  # noqa: S608
         f" AND type NOT IN ({_NOT_IN_OUTLINE})"
         f" ORDER BY position {'DESC' if after is None else 'ASC'} LIMIT ?"
     )
@@ -141,7 +143,7 @@ def outline(
 def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int = 1_000) -> list[Entry]:
     """Return the first message deltas of a run between two positions, in ascending order."""
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ?"  # noqa: S608
         f" AND type = '{EntryKind.MESSAGE_DELTA}' ORDER BY position LIMIT ?"
     )
     return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, before, limit))]
@@ -150,7 +152,7 @@ def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int
 def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
     """Return the positions in a range whose entry has the text in its type or data. Case is ignored for ASCII."""
     statement = (
-        "SELECT position FROM journal WHERE run_id = ? AND position BETWEEN ? AND ?"
+        f"SELECT position FROM journal WHERE {_OF_RUN} AND position BETWEEN ? AND ?"  # noqa: S608
         " AND (instr(lower(data), lower(?)) OR instr(type, lower(?))) ORDER BY position"
     )
     return list(conn.exec_driver_sql(statement, (run_id, first, last, text, text)).scalars())

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Integer, bindparam, insert, select
 
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import EventTaken, NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, one, values
 from engine.store.tables import events
@@ -99,6 +100,7 @@ def text_page_query(
 @cache
 def _page() -> PreparedSelect[EventRow]:
     query = select(events).where(ConversationKey.within_bound(events), events.c.seq < bindparam("before"))
+    query = query.where(is_shown(events.c.conversation_id))
     return PreparedSelect(query.order_by(events.c.seq.desc()).limit(bindparam("limit", type_=Integer)), EventRow)
 
 

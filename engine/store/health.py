@@ -6,9 +6,10 @@ from pathlib import Path
 from sqlalchemy import Connection, func, select
 
 from engine.events import LIVE_STATUSES
-from engine.store import hosts, tables
+from engine.store import hosts, index_cleanup, tables
 from engine.store.database import Database
 from engine.store.errors import StoreError
+from engine.store.index_cleanup import IndexCleanup
 from engine.store.private_files import files_beside, open_to_others, sqlite_files
 
 
@@ -35,6 +36,8 @@ class DatabaseHealth:
     faults: tuple[str, ...] = ()
     """Reasons why the database cannot be used; each says what to do."""
     hosts: tuple[HostStatus, ...] = ()
+    cleanups: tuple[IndexCleanup, ...] = ()
+    """Search indexes that may still contain deleted words."""
     wide_files: tuple[Path, ...] = ()
     """Files of the database that other users may read or write."""
     wide_folder: Path | None = None
@@ -65,8 +68,9 @@ def _examine_content(path: Path) -> DatabaseHealth:
     try:
         faults = database.integrity()
         seen = database.read_now(hosts_seen) if not faults else []
+        cleanups = database.read_now(index_cleanup.pending) if not faults else []
     except StoreError as error:
-        faults, seen = [str(error)], []
+        faults, seen, cleanups = [str(error)], [], []
     finally:
         database.close()
     return DatabaseHealth(
@@ -76,6 +80,7 @@ def _examine_content(path: Path) -> DatabaseHealth:
         schema=tables.SCHEMA_VERSION,
         faults=tuple(faults),
         hosts=tuple(seen),
+        cleanups=tuple(cleanups),
     )
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, sel
 from engine.store import json_text, search
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
 from engine.store.tables import transcript
@@ -102,7 +103,10 @@ def _lines() -> PreparedSelect[TranscriptLine]:
 def _page(*, ascending: bool) -> PreparedSelect[TranscriptLine]:
     seq = transcript.c.seq
     query = select(transcript).where(
-        ConversationKey.within_bound(transcript), seq > bindparam("after"), seq < bindparam("before")
+        ConversationKey.within_bound(transcript),
+        is_shown(transcript.c.conversation_id),
+        seq > bindparam("after"),
+        seq < bindparam("before"),
     )
     order = seq if ascending else seq.desc()
     return PreparedSelect(query.order_by(order).limit(bindparam("limit", type_=Integer)), TranscriptLine)
@@ -128,7 +132,8 @@ def remove(conn: Connection, transcript_id: str) -> None:
 
 def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> TranscriptLine:
     """Return a line of a conversation by its `seq` or id; the last line if `name` is None."""
-    query = select(transcript).where(transcript.c.conversation_id == conversation_id)
+    shown = is_shown(transcript.c.conversation_id)
+    query = select(transcript).where(transcript.c.conversation_id == conversation_id, shown)
     if name is not None:
         query = query.where((transcript.c.seq if isinstance(name, int) else transcript.c.transcript_id) == name)
     line = first(conn, query.order_by(transcript.c.seq.desc()), TranscriptLine)

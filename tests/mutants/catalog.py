@@ -25,6 +25,7 @@ AREAS: Final = (
     "breakpoints",
     "state",
     "store",
+    "deletion",
     "writer",
     "hosts",
     "runtimes",

@@ -13,7 +13,18 @@ from alembic.config import Config
 from sqlalchemy import Connection, create_engine, insert
 
 from engine.events import EntryKind, Fate, Source
-from engine.store import deletion, entries, kept_settings, migrations, queue, runs, search, tables, transcript
+from engine.store import (
+    deletion,
+    entries,
+    index_cleanup,
+    kept_settings,
+    migrations,
+    queue,
+    runs,
+    search,
+    tables,
+    transcript,
+)
 from engine.store.database import Database
 from engine.store.errors import DatabaseOlder, StoreError
 from engine.store.row_mapping import ConversationKey
@@ -255,3 +266,36 @@ def test_totals_of_state_are_counted_in_an_older_database(path: Path):
         totals = conn.exec_driver_sql("SELECT scope_key, bytes, keys FROM state_totals ORDER BY 1").fetchall()
     database.close()
     assert [tuple(row) for row in totals] == [("s", 10, 2), ("t", 5, 1)]
+
+
+def test_deletions_of_an_older_version_are_finished(path: Path):
+    def fill(conn: Connection) -> None:
+        rows = (
+            ("e1", "message.received", "console", "gone", "old words", '{"note": "old words"}'),
+            ("run:finished", "run.finished", "host", "gone", None, '{"reason": "old words"}'),
+            ("audit", "session.deleted", "host", "gone", None, "{}"),
+            ("e2", "message.received", "console", "gone", "new words", "{}"),
+            ("e3", "message.received", "console", "kept", "kept words", "{}"),
+        )
+        conn.exec_driver_sql(
+            "INSERT INTO events (event_id, event_type, source, conversation_id, input_summary, metadata, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, 1)",
+            list(rows),
+        )
+
+    make_database(path, "0005", fill)
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        kept = {
+            row.event_id: (row.conversation_id, row.input_summary, row.metadata)
+            for row in conn.exec_driver_sql("SELECT * FROM events")
+        }
+        cleanups = index_cleanup.pending(conn)
+    database.close()
+    assert kept == {
+        "run:finished": (None, None, '{"session_id":"gone"}'),
+        "audit": (None, None, '{"session_id":"gone"}'),
+        "e2": ("gone", "new words", "{}"),
+        "e3": ("kept", "kept words", "{}"),
+    }
+    assert [cleanup.is_merged for cleanup in cleanups] == [False], "words may still be in the search index"

@@ -1,0 +1,90 @@
+"""The commit lag at 2,000 events per second while deleted words are merged out of an index of a million lines."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.clock import SystemClock, TimeIds
+from engine.events import Entry, EntryKind
+from engine.store import index_cleanup, search
+from engine.store.cleanup import Cleanup
+from engine.store.database import Database
+from engine.store.writer import Writer
+from tests.bench.lines import Line, at_most, percentile, print_lines, within
+from tests.bench.search import SampleText, fill
+
+RESULTS_PER_SECOND = 2_000
+TICK_SECONDS = 0.005
+RUN_SECONDS = 10
+DELETED = "conv_7"
+
+
+async def _lags(writer: Writer, run_id: str, lags: list[float], is_over: Callable[[float], bool]) -> None:
+    """Record entries at a steady rate until it is over. `lags` gets the milliseconds until each was announced."""
+    began, position = time.perf_counter(), 0
+    while not is_over(time.perf_counter() - began):
+        due = int((time.perf_counter() - began) * RESULTS_PER_SECOND)
+        for _ in range(due - position):
+            position += 1
+            now = time.time_ns() // 1_000
+            writer.append(Entry(run_id, position, now, "runner", EntryKind.MESSAGE_DELTA.value, "x" * 300))
+        await asyncio.sleep(TICK_SECONDS)
+    await writer.flush()
+    del lags[: len(lags) // 20]  # the first ones warm up the caches
+
+
+async def _measure(path: Path) -> Iterator[Line]:
+    lags: list[float] = []
+
+    def on_committed(_: int, entries: list[Entry]) -> None:
+        now = time.time_ns() // 1_000
+        lags.extend((now - entry.at) / 1_000 for entry in entries)
+
+    database = Database.open(path, write=True)
+    writer = Writer(database.writing_connection, path, on_committed=on_committed, on_failure=print)
+    await _lags(writer, "alone", lags, lambda seconds: seconds > RUN_SECONDS)
+    alone = percentile(lags, 99)
+    lags.clear()
+
+    clock = SystemClock()
+    cleanup = Cleanup(writer.submit, database, clock, TimeIds(clock))
+    delete = "DELETE FROM transcript WHERE conversation_id = ?"
+    await writer.submit(lambda tx: tx.connection.exec_driver_sql(delete, (DELETED,)))
+    await writer.submit(lambda tx: index_cleanup.request(tx.connection, has_words=True))
+    before = await database.read(index_cleanup.pending)
+    began = time.perf_counter()
+    cleanup.start()
+    cleanup.wake()
+    await _lags(writer, "beside", lags, lambda seconds: seconds > 3 * RUN_SECONDS)
+    beside = percentile(lags, 99)
+    (now,) = await database.read(index_cleanup.pending) or before
+    seconds = (time.perf_counter() - began) / max(now.share_done, 0.01)
+    await cleanup.close()
+    await writer.close()
+    database.close()
+    return iter(
+        [
+            at_most("commit lag p99 beside the merge, against alone", beside, "ms", alone, limit=2.0),
+            within("the merge of a million lines, in the background", seconds, "s", alone),
+        ]
+    )
+
+
+def measure(lines: int) -> Iterator[Line]:
+    with TemporaryDirectory(prefix="trackside-bench-") as folder:
+        path = Path(folder, "cleanup.db")
+        database = Database.open(path, write=True)
+        with database.writing_connection() as conn:
+            fill(conn, SampleText(), lines)
+            conn.exec_driver_sql("BEGIN")
+            search.index_all(conn)
+            conn.exec_driver_sql("COMMIT")
+        database.close()
+        yield from asyncio.run(_measure(path))
+
+
+if __name__ == "__main__":
+    print_lines(measure(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000))

@@ -1,5 +1,6 @@
 """The session browser: all sessions as a tree, and search in titles and transcripts."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import ClassVar, Final
@@ -235,8 +236,8 @@ class SessionsScreen(SearchBrowser):
             self.run_with_progress("Deleting the session…", self._show_deleted(hiding, title))
             self.show()
 
-    async def _show_deleted(self, hiding: Awaitable[str], title: str) -> None:
-        kept = await hiding
+    async def _show_deleted(self, hiding: "asyncio.Task[str]", title: str) -> None:
+        kept = await asyncio.shield(hiding)  # it goes on if the app quits
         text = f"Deleted “{one_line(title, 60)}”"
         self.show_key_toast(f"{text}. {kept}" if kept else text, _undo_hint(), UNDO_SECONDS)
 

@@ -43,6 +43,13 @@ MUTANTS: Final = (
         "a session whose purge has begun is never restored",
         f"{_STORE}::test_session_whose_purge_has_begun_is_never_restored",
     ),
+    Mutant(
+        "engine/queue/decided_elsewhere.py",
+        "    if fate is None or reason == DropReason.SESSION_DELETED:\n",
+        "    if fate is None:\n",
+        "the sender of a message learns that its session was deleted",
+        "tests/engine/queue/test_deleted_session.py::test_a_message_of_a_hidden_session_is_dropped_and_stays_so",
+    ),
     # Purge
     Mutant(
         "engine/store/cleanup.py",
@@ -68,9 +75,16 @@ MUTANTS: Final = (
     Mutant(
         "engine/queue/dispatch.py",
         "    if may_purge and purge_hidden(",
-        "    if not may_purge and purge_hidden(",
+        "    if not may_purge and known and purge_hidden(",
         "an event for a hidden session starts an empty one",
         f"{_SESSIONS}::test_event_for_a_hidden_session_starts_an_empty_one",
+    ),
+    Mutant(
+        "engine/queue/dispatch.py",
+        "    places = {known.conversation_id if known is not None else None, envelope.conversation_id}\n",
+        "    places = {envelope.conversation_id}\n",
+        "an event of a hidden session is a new event, also in another session",
+        f"{_SESSIONS}::test_event_that_is_sent_to_another_session_again_is_new_after_hiding",
     ),
     Mutant(
         _DELETION,
@@ -123,6 +137,13 @@ MUTANTS: Final = (
         f"{_DATABASE}::test_wal_is_emptied_unless_another_process_reads",
     ),
     Mutant(
+        "engine/store/database.py",
+        'driver.execute("VACUUM")',
+        'driver.execute("SELECT 1")',
+        "a small file is rewritten, so that unused parts of its pages hold no old content",
+        f"{_DATABASE}::test_small_file_is_rewritten_and_a_large_one_is_left_as_it_is",
+    ),
+    Mutant(
         _CLEANUP,
         "    _merge(driver, name, -max_pages)\n",
         "    _merge(driver, name, max_pages)\n",
@@ -134,7 +155,7 @@ MUTANTS: Final = (
         'inputs = "[]" if cleanup.merging == cleanup.requested else None',
         'inputs = "[]"',
         "words that are deleted during a merge are merged again",
-        f"{_INDEX}::test_deleted_words_are_merged_out_of_the_index_while_lines_are_added",
+        f"{_INDEX}::test_words_that_are_deleted_during_a_merge_are_merged_out_too",
     ),
     Mutant(
         _CLEANUP,

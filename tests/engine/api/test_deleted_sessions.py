@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from engine.api import Engine, NotFound, SessionDeleted, examine
-from engine.store import cleanup
+from engine.api import Engine, NotFound, SessionDeleted
+from engine.store import cleanup, index_cleanup
 from engine.store.errors import SessionRefused
 from tests.support.engines import (
     Engines,
@@ -49,7 +49,7 @@ async def becomes(read: Callable[[], Awaitable[object]], wanted: object) -> None
 
 async def is_clean(engine: Engine) -> bool:
     """Whether everything that was deleted is out of the files."""
-    return not examine(engine.database_path).cleanups
+    return not await engine._core.read(index_cleanup.pending)
 
 
 async def talk(run_script: ScriptRunner, session: str = "s", words: tuple[str, ...] = WORDS) -> None:
@@ -86,13 +86,19 @@ async def test_hidden_session_is_restored_within_eight_seconds_and_purged_then(
     assert await lines_of(engine) == before
     assert (await engine.search.hits(f"{WORDS[0]}1")).total == 1
 
+    timer = engine._core.cleanup._timer
     await engine.sessions.hide("s")
     assert [one.deleted_at for one in await engine.sessions.list_restorable()] == [clock.now()]
+    await becomes(lambda: has_new_timer(engine, timer), True)
     clock.advance(8)
     assert await engine.sessions.list_restorable() == []
     await becomes(lambda: deleted_events(engine), 1)
     with pytest.raises(NotFound, match="no deleted session s"):
         await engine.sessions.restore("s")
+
+
+async def has_new_timer(engine: Engine, before: object) -> bool:
+    return engine._core.cleanup._timer is not before
 
 
 async def deleted_events(engine: Engine) -> int:

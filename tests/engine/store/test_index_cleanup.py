@@ -54,7 +54,7 @@ def test_deleted_words_are_merged_out_of_the_index_while_lines_are_added(databas
         lines = Lines(conn)
         for _ in range(20):
             lines.add("plain", 10)
-        for number in range(12):
+        for _ in range(12):
             lines.delete(lines.add("zebra", lines.random.randrange(1, 20)))
             assert words_in_index(conn, "zebra") > 0
             shares, slices = [0.0], 0
@@ -63,8 +63,6 @@ def test_deleted_words_are_merged_out_of_the_index_while_lines_are_added(databas
                 shares += [cleanup.share_done for cleanup in index_cleanup.pending(conn)]
                 if lines.random.random() < 0.3:
                     lines.add("plain", 2)
-                if slices == 1 and number % 3 == 0:
-                    lines.delete(lines.add("zebra", 2))  # deleted while the merge is in progress
                 slices += 1
                 assert slices < MAX_SLICES
             assert words_in_index(conn, "zebra") == 0
@@ -74,6 +72,21 @@ def test_deleted_words_are_merged_out_of_the_index_while_lines_are_added(databas
         assert is_index_consistent(conn)
         assert find_texts(conn, "zebra1") == []
         assert len(transcript.page(conn, ConversationKey("talk"), limit=1_000)) >= 200
+
+
+def test_words_that_are_deleted_during_a_merge_are_merged_out_too(database: Database):
+    with database.writing_connection() as conn:
+        lines = Lines(conn)
+        for _ in range(30):
+            lines.add("plain", 20)
+        merged_already = lines.add("quokka", 5)
+        lines.delete(lines.add("zebra", 5))
+        index_cleanup.merge_slice(conn, 1)
+        lines.delete(merged_already)
+        assert index_cleanup.pending(conn)[0].pages_left > 0
+        while not is_merged(conn):
+            index_cleanup.merge_slice(conn, 4)
+        assert words_in_index(conn, "quokka") == 0
 
 
 def test_merge_is_continued_by_another_process(database: Database):

@@ -6,7 +6,9 @@ from itertools import count
 from typing import Any
 
 from engine.api.core import EngineCore
+from engine.queue.leftovers import drop_with_session
 from engine.store import deletion, sessions, transcript
+from engine.store.batch import Transaction
 from engine.store.deletion import Deleted, HiddenSession, KeptData
 from engine.store.errors import StoreError
 from engine.store.hidden_sessions import is_hidden
@@ -63,8 +65,7 @@ class SessionsApi:
         The session is out of every list, search and call at once. Its queued messages are dropped, and their tickets
         fail with SessionDeleted, also in other processes. Raises SessionRefused if a run is in progress in it.
         """
-        now = self._core.now()
-        hidden = await self._core.edit(lambda tx: deletion.hide(tx.connection, session_id, at=now))
+        hidden = await self._hide(session_id)
         self._core.cleanup.hidden_here.add(session_id)
         await self._follow_deletion()
         return hidden
@@ -89,9 +90,8 @@ class SessionsApi:
 
         Its queued messages are dropped, and their tickets fail with SessionDeleted, also in other processes.
         """
-        now = self._core.now()
         if not await self._core.read(lambda conn: is_hidden(conn, session_id)):
-            await self._core.edit(lambda tx: deletion.hide(tx.connection, session_id, at=now))
+            await self._hide(session_id)
         deleted = await self._core.cleanup.purge(session_id)
         await self._follow_deletion()
         return deleted
@@ -99,6 +99,16 @@ class SessionsApi:
     async def kept_data(self, session_id: str) -> KeptData:
         """What deleting a session would not touch, because it was copied or is shared on purpose."""
         return await self._core.read(lambda conn: deletion.kept_data(conn, session_id))
+
+    async def _hide(self, session_id: str) -> HiddenSession:
+        now = self._core.now()
+
+        def hide(tx: Transaction) -> HiddenSession:
+            hidden = deletion.hide(tx.connection, session_id, at=now)
+            drop_with_session(tx, session_id, at=now)
+            return hidden
+
+        return await self._core.edit(hide)
 
     async def _follow_deletion(self) -> None:
         self._core.cleanup.wake()

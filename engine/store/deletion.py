@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, func, or_, select, true, update
 
-from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, EntryKind, Fate, Source
+from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, Source
 from engine.store import artifacts as artifact_rows
 from engine.store import event_log, index_cleanup
-from engine.store import queue as queue_items
 from engine.store.errors import NotFound, SessionRefused
 from engine.store.event_log import EventRow
 from engine.store.hidden_sessions import is_hidden
@@ -163,12 +162,10 @@ def audit(conn: Connection, event_type: str, event_id: str, at: int, metadata: M
 def hide(conn: Connection, session_id: str, *, at: int) -> HiddenSession:
     """Take a session out of every list, search and call, until it is restored or purged.
 
-    Queued messages are dropped, each with an entry in the event log. Raises SessionRefused if a run of the session is
-    in progress.
+    Raises SessionRefused if a run of the session is in progress.
     """
     session = get_session(conn, session_id)
     _refuse_busy(conn, session_id)
-    _drop_waiting(conn, session_id, at=at)
     conn.execute(update(sessions).where(sessions.c.session_id == session_id).values(deleted_at=at))
     return HiddenSession(session_id, session.title, at)
 
@@ -375,34 +372,4 @@ def _refuse_busy(conn: Connection, session_id: str) -> None:
     if run_id is not None:
         raise SessionRefused(
             f"session {session_id} is busy with run {run_id}; stop it first: `trackside stop {run_id}`."
-        )
-
-
-def _drop_waiting(conn: Connection, session_id: str, *, at: int) -> None:
-    """Drop the queued messages of a session, of all hosts, and record the fate of each in the event log.
-
-    The event log keeps the fate after the rows are deleted. The hosts notice it in the database and tell the senders.
-    """
-    for item in queue_items.waiting(conn, conversation_id=session_id):
-        reason = DropReason.SESSION_DELETED
-        queue_items.decide(conn, item.item_id, Fate.DROPPED, at=at, reason=reason)
-        steering = {
-            "status": Fate.DROPPED,
-            "reason": reason,
-            "item_id": item.item_id,
-            "source_event_id": item.event_id,
-        }
-        event_log.append(
-            conn,
-            EventRow(
-                event_id=f"{item.item_id}:{Fate.DROPPED}",
-                event_type=EntryKind.STEERING_DROPPED,
-                source="host",
-                created_at=at,
-                conversation_id=session_id,
-                thread_id=item.thread_id,
-                bot_id=item.bot_id,
-                workspace_id=item.workspace_id,
-                metadata={"steering": steering},
-            ),
         )

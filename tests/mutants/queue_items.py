@@ -22,9 +22,9 @@ MUTANTS: Final = (
     ),
     # A deleted session
     Mutant(
-        "engine/store/deletion.py",
-        "    _drop_waiting(conn, session_id, at=at)\n",
-        "    _drop_waiting(conn, '', at=at)\n",
+        "engine/api/sessions.py",
+        "            drop_with_session(tx, session_id, at=now)\n",
+        '            drop_with_session(tx, "", at=now)\n',
         "a queued message of a deleted session has a fate in the event log",
         f"{_DELETED}::test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason",
     ),

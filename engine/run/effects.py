@@ -204,9 +204,11 @@ def _inline(payload: dict[str, Any]) -> tuple[bytes | None, str | None]:
 
 def _own_lifetime(payload: dict[str, Any]) -> float | None:
     """Return the seconds after which the runner wants its artifact to expire, if it says so in a usable way."""
-    seconds = (payload.get("metadata") or {}).get(EXPIRES_IN)
-    is_usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0
-    return float(seconds) if is_usable else None
+    metadata: dict[str, Any] = payload.get("metadata") or {}
+    seconds: object = metadata.get(EXPIRES_IN)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+        return None
+    return float(seconds)
 
 
 def _lifetime_warning(payload: dict[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, func, or_, select, true, update
 
@@ -362,7 +362,7 @@ def _ids_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
         if key == "reason" and value not in tuple(DropReason):
             continue
         if key in _CODES or key == "reason" or key.endswith(("_id", "_key")):
-            kept[key] = _ids_of(value) if isinstance(value, dict) else value
+            kept[key] = _ids_of(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
     return kept
 
 

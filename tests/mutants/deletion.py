@@ -196,8 +196,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/effects.py",
-        "is_usable = isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0",
-        "is_usable = isinstance(seconds, int | float)",
+        "    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:\n",
+        "    if not isinstance(seconds, int | float):\n",
         "an unusable lifetime is ignored with a warning",
         f"{_EXPIRY}::test_unusable_lifetime_is_ignored_with_a_warning",
     ),

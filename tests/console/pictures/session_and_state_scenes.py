@@ -97,6 +97,7 @@ async def sessions_deleted(driver: ConsoleDriver) -> None:
     await in_sessions(driver)
     await driver.press("down", "d")
     await driver.wait_until("u undo")
+    await driver.wait_until(lambda: not driver.app.controllers.deleter.pending)
 
 
 @browsing()

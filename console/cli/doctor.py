@@ -229,7 +229,7 @@ def _check_cleanup(health: DatabaseHealth) -> Iterator[Finding]:
     """Report deleted words that are still in the files."""
     is_hosted = any(host.is_alive for host in health.hosts)
     for cleanup in health.cleanups:
-        text = "deleted messages are out of the search index, but still in its write-ahead log."
+        text = "deleted messages are out of the search index, but may still be in unused parts of the files."
         if not cleanup.is_merged:
             text = f"deleted messages are being removed from the search index: {cleanup.share_done:.0%} done."
         if is_hosted:

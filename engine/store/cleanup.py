@@ -65,6 +65,7 @@ class Cleanup:
         self._slice_seconds = SLICE_SECONDS
         self._purge: tuple[str, Purge] | None = None
         self._is_rewritten = False
+        self._is_log_empty = False
         self._wake = asyncio.Event()
         self._timer: Timer | None = None
         self._task: asyncio.Task[None] | None = None
@@ -152,12 +153,12 @@ class Cleanup:
     async def _step(self, work: _Work) -> float | None:
         """Do one slice. Returns the seconds to wait before the next; None if nothing is to be done now."""
         if work.to_purge is not None:
-            self._is_rewritten = False
+            self._is_rewritten = self._is_log_empty = False
             return await self._step_purge(work.to_purge)
         if not work.cleanups:
             return None
         if not all(cleanup.is_merged for cleanup in work.cleanups):
-            self._is_rewritten = False
+            self._is_rewritten = self._is_log_empty = False
             seconds = await self._submit(self._merge_slice)
             return max(MIN_PAUSE_SECONDS, seconds * PAUSE_FACTOR)
         return await self._step_files(work)
@@ -173,12 +174,17 @@ class Cleanup:
 
     async def _step_files(self, work: _Work) -> float:
         """Overwrite what the index and the tables no longer contain but the files still do."""
-        if not self._is_rewritten:
-            # Writers wait for it, so not while a run is in progress.
-            self._is_rewritten = not work.has_live_runs and await asyncio.to_thread(self._database.rewrite)
-        if not self._is_rewritten or not await asyncio.to_thread(self._database.empty_wal):
+        if self._database.is_small and not self._is_rewritten:
+            if work.has_live_runs:
+                # They would wait while the file is rewritten. Only the log is emptied meanwhile, once.
+                self._is_log_empty = self._is_log_empty or await asyncio.to_thread(self._database.empty_wal)
+                return RETRY_SECONDS
+            self._is_rewritten = await asyncio.to_thread(self._database.rewrite)
+            if not self._is_rewritten:
+                return RETRY_SECONDS
+        if not await asyncio.to_thread(self._database.empty_wal):
             return RETRY_SECONDS
-        self._is_rewritten = False
+        self._is_rewritten = self._is_log_empty = False
         await self._submit(lambda tx: index_cleanup.finish(tx.connection, work.cleanups))
         return MIN_PAUSE_SECONDS
 

@@ -43,7 +43,7 @@ A commit with a checkpoint waits for the disk, for 5 ms or more. With SQLite's d
 would make one, and about 1 % of the calls would notice.
 """
 MAX_REWRITTEN_BYTES: Final = 64 << 20
-"""Size of the largest file that is rewritten after a deletion."""
+"""Size of the largest file that is rewritten after a deletion, in half a second."""
 _NO_PLACE: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 
 
@@ -149,14 +149,17 @@ class Database:
             # SQLite empties the WAL when the last connection is closed, but not if that one can only read.
             self.empty_wal()
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the file can be rewritten at any time without making others wait long."""
+        return self.path.stat().st_size <= MAX_REWRITTEN_BYTES
+
     def rewrite(self) -> bool:
-        """Rewrite a small file, so that unused parts of its pages hold no old content. Returns False if it is in use.
+        """Rewrite the file, so that unused parts of its pages hold no old content. Returns False if it is in use.
 
         When SQLite moves rows between pages, it leaves copies in the unused part of a page, and `secure_delete` does
-        not overwrite those. Rewriting takes 6 ms for each MB and blocks all writers, so a large file is left as it is.
+        not overwrite those. Rewriting takes 6 ms for each MB, and writers wait for it.
         """
-        if self.path.stat().st_size > MAX_REWRITTEN_BYTES:
-            return True
         with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
             driver.execute("VACUUM")
             return True

@@ -141,7 +141,7 @@ MUTANTS: Final = (
         'driver.execute("VACUUM")',
         'driver.execute("SELECT 1")',
         "a small file is rewritten, so that unused parts of its pages hold no old content",
-        f"{_DATABASE}::test_small_file_is_rewritten_and_a_large_one_is_left_as_it_is",
+        f"{_DATABASE}::test_rewritten_file_has_no_unused_pages_and_no_process_is_waited_for",
     ),
     Mutant(
         _CLEANUP,
@@ -177,6 +177,20 @@ MUTANTS: Final = (
         "    yield from _check_permissions(health)\n",
         "doctor shows the progress of the clean-up",
         "tests/console/cli/test_cleanup_progress.py::test_doctor_shows_the_progress_of_the_clean_up",
+    ),
+    Mutant(
+        "engine/store/cleanup.py",
+        "            if work.has_live_runs:\n",
+        "            if False:\n",
+        "the file is not rewritten while a run is in progress",
+        f"{_SESSIONS}::test_file_is_rewritten_only_while_no_run_is_in_progress",
+    ),
+    Mutant(
+        "engine/store/cleanup.py",
+        "        if self._database.is_small and not self._is_rewritten:\n",
+        "        if not self._is_rewritten:\n",
+        "a large file is not rewritten",
+        f"{_SESSIONS}::test_large_file_is_not_rewritten",
     ),
     # The console
     Mutant(

@@ -12,6 +12,8 @@ import pytest
 
 from engine.api import Engine, NotFound, SessionDeleted
 from engine.store import cleanup, index_cleanup
+from engine.store import database as database_module
+from engine.store.database import Database
 from engine.store.errors import SessionRefused
 from tests.support.engines import (
     Engines,
@@ -26,7 +28,9 @@ from tests.support.engines import (
     message,
     run_event,
     said,
+    send,
     state_updated,
+    waits,
 )
 from tests.support.files import files_containing
 from tests.support.limits import MAX_WAIT_SECONDS
@@ -201,6 +205,46 @@ async def test_no_file_has_the_words_of_a_purged_session(
     assert await engine.integrity() == []
     await open_engine.close(engine)
     assert files_containing(tmp_path, *WORDS) == []
+
+
+@pytest.fixture
+def rewrites(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that were rewritten."""
+    found, rewrite = list[Path](), Database.rewrite
+    monkeypatch.setattr(Database, "rewrite", lambda database: found.append(database.path) or rewrite(database))
+    return found
+
+
+async def test_file_is_rewritten_only_while_no_run_is_in_progress(
+    open_engine: Engines, rewrites: list[Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(cleanup, "RETRY_SECONDS", 0.01)
+    engine = await open_engine(waits)
+    deleted = await send(engine, message("xylophone"))
+    await engine.runs.stop(deleted)
+    live = await send(engine, message("hi", "other"))
+    await engine.sessions.delete("s")
+
+    await becomes(lambda: is_emptied(open_engine.db), True)
+    assert (rewrites, await is_clean(engine)) == ([], False)
+    await engine.runs.stop(live)
+    await becomes(lambda: is_clean(engine), True)
+    assert rewrites == [open_engine.db]
+    assert files_containing(tmp_path, "xylophone") == []
+
+
+async def is_emptied(database: Path) -> bool:
+    return database.with_name(f"{database.name}-wal").stat().st_size == 0
+
+
+async def test_large_file_is_not_rewritten(
+    run_script: ScriptRunner, rewrites: list[Path], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(database_module, "MAX_REWRITTEN_BYTES", 1_000)
+    await run_script(done("x"))
+    await run_script.engine.sessions.delete("s")
+    await becomes(lambda: is_clean(run_script.engine), True)
+    assert rewrites == []
 
 
 async def test_killed_between_hide_and_purge(open_engine: Engines, run_script: ScriptRunner, tmp_path: Path):

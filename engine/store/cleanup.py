@@ -121,7 +121,7 @@ class Cleanup:
             try:
                 work = await self._database.read(self._look)
                 pause = await self._step(work)
-            except StoreError:
+            except Exception:  # noqa: BLE001  (a failed slice must not end the loop)
                 pause = RETRY_SECONDS  # the health monitor shows a database that cannot be written
             else:
                 if pause is None:

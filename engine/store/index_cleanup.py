@@ -87,8 +87,9 @@ def request(conn: Connection, *, has_words: bool) -> None:
 
 
 def pending(conn: Connection) -> list[IndexCleanup]:
-    """Return the clean-ups that are not finished."""
-    return [_progress(driver_of(conn), row) for row in driver_of(conn).execute(_ROWS).fetchall()]
+    """Return the clean-ups that are not finished. An index that no longer exists needs none."""
+    rows = driver_of(conn).execute(_ROWS).fetchall()
+    return [_progress(driver_of(conn), row) for row in rows if row[0] in INDEXES]
 
 
 def merge_slice(conn: Connection, max_pages: int) -> None:

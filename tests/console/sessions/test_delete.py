@@ -1,17 +1,21 @@
 """Deleting a session: it can be restored for eight seconds, then it is deleted; quitting deletes it at once."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from console.data.prompt_drafts import Draft, PromptDrafts
 from engine.api import Engine
 from engine.api.sessions import SessionsApi
+from engine.store import index_cleanup
 from engine.store.errors import StoreError
 from tests.support.console.browser_data import browsing, listed, talked
 from tests.support.console.pilot import Cue, at_the_screen, becomes, listener, say, sees, shown, until
 from tests.support.console.sessions_browser import TRIPS, open_session_browser, resume_session, session_ids
 from tests.support.engines import Engines, events_of
+from tests.support.files import files_containing
 
 
 @pytest.fixture
@@ -132,6 +136,28 @@ async def test_deleted_session_is_purged_after_eight_seconds(open_engine: Engine
         await pilot.press("u")
         await until(pilot, lambda: "No session was deleted in the last 8 seconds." in app.toasts)
         assert listed(screen) == ["kyoto"]
+
+
+async def test_no_file_has_the_words_of_a_purged_session(open_engine: Engines, tmp_path: Path):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await resume_session(pilot, app, "lima")
+        app.controllers.quit.report_crash(ValueError("the museum of gold"))
+        draft = PromptDrafts(open_engine.db)
+        draft.save(Draft("gold, unsent", session="lima"))
+        draft.release()  # as if its process had died
+        with_words = {name.partition("-")[0] for name in files_containing(tmp_path, "gold")}
+        assert with_words == {"facts.db", "facts.db.crash", "facts.db.draft"}
+
+        await open_session_browser(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.active_session.session_id != "lima" and not app.controllers.deleter.pending)
+        open_engine.clock.advance(8)
+        engine = app.active_session.engine
+        await becomes(pilot, lambda: purged(engine), ["lima"])
+        await becomes(pilot, lambda: engine._core.read(index_cleanup.pending), [])
+        assert files_containing(tmp_path, "gold", "museum") == []
+        assert files_containing(tmp_path, "Kyoto") != []
 
 
 async def purged(engine: Engine) -> list[str]:

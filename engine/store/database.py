@@ -165,6 +165,11 @@ class Database:
             return True
         return False
 
+    def checkpoint(self) -> None:
+        """Write the changes in the WAL to the database file. No other connection waits for it."""
+        with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
+            driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
     def empty_wal(self) -> bool:
         """Write the changes in the WAL to the database file and empty the WAL. Returns whether that succeeded.
 

@@ -85,7 +85,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
     def _make_controllers(self) -> Controllers:
         services, session, main = self.services, self.active_session, self.main
         clipboard = Clipboard(self, services)
-        deleter = SessionDeleter(services, session, self.set_timer)
+        deleter = SessionDeleter(services, session)
         sessions = SessionsController(services, session, main, deleter, clipboard)
         sender = MessageSender(services, session, main, sessions)
         drafts = DraftKeeper(services, session, main.prompt, sender)
@@ -116,7 +116,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
             preferences=PreferencesController(self, services, self._ascii_filter),
             help=HelpController(services, main),
             failures=FailureController(self, services, session, main, clipboard),
-            quit=QuitController(self, services, session, drafts, deleter.pending, composer, prompt),
+            quit=QuitController(self, services, session, drafts, deleter, composer, prompt),
         )
 
     # Start

@@ -30,6 +30,7 @@ from engine.runners.errors import RunnersError
 from engine.runtimes.runtime import Runtime
 from engine.store import entries, hosts, queue, requests, runs
 from engine.store.batch import Transaction
+from engine.store.cleanup import Cleanup
 from engine.store.database import Database
 from engine.store.errors import CannotSteer, EntryRefused, HostGone, HostSilent, QueueFull, StoreError
 from engine.store.hosts import HostLock
@@ -120,12 +121,14 @@ class Host:
         self._activity_written_at: int | None = None
         self._written_activity: dict[str, int] = {}
         """By run id, the activity of live runs that is in the database."""
+        self.cleanup = Cleanup(self.writer.submit, database, clock, ids)
 
     async def start(self) -> list[str]:
         """Register this host and close the runs of dead hosts. Returns the ids of those runs."""
         recovered = await self.writer.submit(self._register)
         LOG.info("host %s opened %s; closed %d runs of dead hosts", self.host_id, self._database.path, len(recovered))
         self._tasks = [asyncio.ensure_future(self._poll()), asyncio.ensure_future(self._request_server.serve())]
+        self.cleanup.start()
         return recovered
 
     async def submit(
@@ -215,7 +218,7 @@ class Host:
         await self.writer.submit(lambda tx: hosts.touch(tx.connection, self.host_id))
 
     async def close(self) -> None:
-        """Stop the runs, drop the queued messages, end all child processes and release the lock."""
+        """Stop the runs, drop the queued messages, purge what was deleted here, end all children, release the lock."""
         for task in self._tasks:
             task.cancel()
         self.dispatcher.close()
@@ -223,6 +226,7 @@ class Host:
         await self.dispatcher.wait_idle()
         await self._runtime.close()
         await self.orchestrator.write_pending_ends()
+        await self.cleanup.close()
         try:
             await self.writer.submit(self._unregister)
         except StoreError as error:

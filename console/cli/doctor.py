@@ -217,6 +217,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
     details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"
     yield Finding("Database", Severity.OK, f"{health.path}  {details}")
     yield from _check_permissions(health)
+    yield from _check_cleanup(health)
     for host in health.hosts:
         runs = number(host.live_runs, "run") + " in progress"
         if host.is_alive and host.last_activity_at is not None:
@@ -231,6 +232,20 @@ def _check_database(path: Path) -> Iterator[Finding]:
         text = f"{run.run_id} has had no activity for {duration(health.examined_at - run.active_at)}."
         fix = f"Stop it: trackside stop {run.run_id}. If no process executes it any more: trackside stop --stale"
         yield Finding("Database", Severity.WARNING, text, fix)
+
+
+def _check_cleanup(health: DatabaseHealth) -> Iterator[Finding]:
+    """Report deleted words that are still in the files."""
+    is_hosted = any(host.is_alive for host in health.hosts)
+    for cleanup in health.cleanups:
+        text = "deleted messages are out of the search index, but may still be in unused parts of the files."
+        if not cleanup.is_merged:
+            text = f"deleted messages are being removed from the search index: {cleanup.share_done:.0%} done."
+        if is_hosted:
+            yield Finding("Database", Severity.OK, text)
+        else:
+            fix = "The next `trackside` or `trackside run` continues in the background."
+            yield Finding("Database", Severity.WARNING, text, fix)
 
 
 def _check_permissions(health: DatabaseHealth) -> Iterator[Finding]:

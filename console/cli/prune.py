@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from console.cli.cleanup import CLEANUP_SECONDS, NOT_CLEAN
 from console.cli.confirm import confirm
 from console.cli.exit_codes import ExitCode
 from console.cli.options import add_database, add_json, age_in_microseconds
@@ -38,15 +39,19 @@ async def _prune(options: argparse.Namespace) -> int:
     async with await Engine.open(db=options.db, mode="read") as engine:
         until = max(0, engine.now() - options.older_than)
         day = rfc3339(until)[:19].replace("T", " ")
-        question = f"Delete events, transcript and ended runs older than {day} UTC in {engine.database_path}?"
+        what = "events, transcript, and ended runs with their artifacts"
+        question = f"Delete {what} older than {day} UTC in {engine.database_path}?"
         if not options.yes and not confirm(question, command="prune"):
             out.line("Nothing was deleted.")
             return ExitCode.NO
         deleted = await engine.prune(until)
+        is_clean = await engine.finish_cleanup(CLEANUP_SECONDS)
     if options.json:
         print_json(out, {"older_than": rfc3339(until), "deleted": asdict(deleted)})
     else:
         out.line(f"Deleted what was older than {day} UTC: {_counts(deleted)}.")
+        if not is_clean:
+            out.line(NOT_CLEAN)
     return ExitCode.OK
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from console.cli.cleanup import CLEANUP_SECONDS, NOT_CLEAN
 from console.cli.confirm import confirm
 from console.cli.exit_codes import ExitCode, UsageError
 from console.cli.options import (
@@ -376,6 +377,7 @@ async def _delete(options: argparse.Namespace) -> int:
 
     from console.cli.json_output import print_json
     from console.cli.terminal import standard_output
+    from console.model.sessions.kept_data import kept_data_text
     from console.model.text.safe import one_line
     from engine.api import Engine
 
@@ -385,14 +387,18 @@ async def _delete(options: argparse.Namespace) -> int:
         session, title = found.session.session_id, found.session.title
         which = f"session {session}" + (f" ({one_line(title, 60)})" if title else "")
         question = f"Delete {which} with {number(found.history_length, 'line')}, its state, artifacts and runs?"
-        if not options.yes and not confirm(question, command="delete"):
+        kept = kept_data_text(await engine.sessions.kept_data(session))
+        if not options.yes and not confirm(f"{question} {kept}".strip(), command="delete"):
             out.line("Nothing was deleted.")
             return ExitCode.NO
         deleted = await engine.sessions.delete(session)
+        is_clean = await engine.finish_cleanup(CLEANUP_SECONDS)
     if options.json:
         print_json(out, {"session_id": session, "deleted": asdict(deleted)})
     else:
         out.line(f"Deleted {one_line(session)}: {_counts(deleted)}.")
+        if not is_clean:
+            out.line(NOT_CLEAN)
     return ExitCode.OK
 
 

@@ -23,7 +23,7 @@ class RunList:
         self.title: str | None = None
         """The title of the active session; None before its first message."""
         self.pending_deletes: frozenset[str] = frozenset()
-        """Sessions that the user has just deleted, and that are not listed."""
+        """Sessions that are about to be hidden, and that are not listed."""
 
     async def read(self, engine: "Engine", session: str) -> None:
         """Read the newest runs and sessions. Of older runs, only those in progress are read again."""
@@ -57,6 +57,10 @@ class RunList:
     def forget(self, session_id: str) -> None:
         """Remove the runs of a deleted session."""
         self._runs = [run for run in self._runs if run.conversation_id != session_id]
+
+    def start_over(self) -> None:
+        """Forget all runs, because runs of a restored session may belong anywhere among them."""
+        self._runs = []
 
     def cards(self, now: int, host: str | None, run_id: str | None, session: str) -> ListRows:
         """The cards to show now, as seen by this host."""

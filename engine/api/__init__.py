@@ -38,7 +38,7 @@ from engine.runners.registry import Registry
 from engine.runners.summaries import RunnerSummary
 from engine.store.artifacts import ArtifactRow
 from engine.store.backup import back_up
-from engine.store.deletion import Deleted
+from engine.store.deletion import RESTORE_SECONDS, Deleted, HiddenSession, KeptData
 from engine.store.errors import (
     AlreadyDecided,
     AlreadyFinal,
@@ -73,6 +73,7 @@ __all__ = [
     "INPUT_GLIMPSE",
     "LOCAL_ACTOR",
     "NOTHING_CHOSEN",
+    "RESTORE_SECONDS",
     "STALE_SECONDS",
     "VERSION",
     "AgentConfig",
@@ -110,6 +111,7 @@ __all__ = [
     "Form",
     "FormError",
     "Grants",
+    "HiddenSession",
     "Hit",
     "Hits",
     "HostGone",
@@ -118,6 +120,7 @@ __all__ = [
     "IntakeError",
     "InvalidAgent",
     "Kept",
+    "KeptData",
     "KeptSettings",
     "LineProblem",
     "Mode",

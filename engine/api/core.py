@@ -21,6 +21,7 @@ from engine.run.run_order import RunOrder
 from engine.store import entries, kept_settings, runs, transcript
 from engine.store.async_reader import Query
 from engine.store.batch import Transaction
+from engine.store.cleanup import Cleanup
 from engine.store.database import Database
 from engine.store.errors import BreakpointError, NotFound, OwnedByOtherHost, StoreError
 from engine.store.row_mapping import ConversationKey
@@ -43,6 +44,7 @@ class EngineCore:
         """None in an engine that was opened to read."""
         self._reader_requests = RequestSender(database, self.edit, clock)
         self._reader_edits: tuple[Database, Writer] | None = None
+        self._reader_cleanup: Cleanup | None = None
 
     @property
     def ids(self) -> Ids:
@@ -89,6 +91,15 @@ class EngineCore:
         return prepare(
             self.workspace, envelope, self.same_runner(order.binding.agent_id, order.binding.runner_id, kept)
         )
+
+    @property
+    def cleanup(self) -> Cleanup:
+        """The clean-up after deletions. In a reader it works only when it is told to."""
+        if self.host is not None:
+            return self.host.cleanup
+        if self._reader_cleanup is None:
+            self._reader_cleanup = Cleanup(self.edit, self.database, self.clock, self.ids)
+        return self._reader_cleanup
 
     def require_host(self) -> Host:
         """The host of this process; raises StoreError if the database was opened to read."""
@@ -157,6 +168,8 @@ class EngineCore:
         """Stop the runs in progress and close the database."""
         if self.host is not None:
             await self.host.close()
+        if self._reader_cleanup is not None:
+            await self._reader_cleanup.close()
         if self._reader_edits is not None:
             await self._reader_edits[1].close()
         await asyncio.to_thread(self.database.close)

@@ -29,7 +29,7 @@ from engine.resources.catalog import Catalog
 from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
-from engine.store import deletion, entries, kept_settings
+from engine.store import deletion, entries, index_cleanup, kept_settings
 from engine.store.database import Database, OnProgress, StateStore
 from engine.store.deletion import Deleted
 from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
@@ -226,7 +226,17 @@ class Engine:
     async def prune(self, older_than: int) -> Deleted:
         """Delete data from before a time, in microseconds, and artifacts that have expired."""
         event_id, now = self.ids.new("evt"), self.now()
-        return await self._core.edit(lambda tx: deletion.prune(tx.connection, older_than, now, event_id=event_id))
+        deleted = await self._core.edit(lambda tx: deletion.prune(tx.connection, older_than, now, event_id=event_id))
+        self._core.cleanup.wake()
+        return deleted
+
+    async def finish_cleanup(self, max_seconds: float) -> bool:
+        """Remove deleted words from the files, without pauses. Returns whether all of it is done.
+
+        A host does this in the background, in small slices; any host continues what is left.
+        """
+        await self._core.cleanup.finish(max_seconds)
+        return not await self._core.read(index_cleanup.pending)
 
     # Hosts
 

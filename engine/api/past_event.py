@@ -18,6 +18,7 @@ from engine.run.store_event import EVENT_ID_KEY
 from engine.store import artifacts, entries, event_log, queue, runs
 from engine.store.artifacts import MAX_READ_BYTES, Storage
 from engine.store.errors import NotFound
+from engine.store.hidden_sessions import is_hidden
 from engine.store.redact import MARK
 from engine.store.runs import RunRow
 
@@ -37,7 +38,7 @@ def past_event(conn: Connection, name: str, mask: SecretMask, *, now: int) -> Pa
     `mask` is for large data of the event, which is stored as an artifact and in clear.
     """
     event = event_log.seen(conn, name)
-    if event is None:
+    if event is None or is_hidden(conn, event.conversation_id or ""):
         run = runs.find(conn, name)
         event_id, conversation_id = run.event_id or "", run.conversation_id
     else:

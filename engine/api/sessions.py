@@ -8,9 +8,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
-from engine.store import sessions, transcript
-from engine.store.deletion import Deleted, delete_session
+from engine.queue.leftovers import drop_with_session
+from engine.store import deletion, sessions, transcript
+from engine.store.batch import Transaction
+from engine.store.deletion import Deleted, HiddenSession, KeptData
 from engine.store.errors import StoreError
+from engine.store.hidden_sessions import is_hidden
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.transcript import TranscriptLine
 
@@ -103,17 +106,62 @@ class SessionsApi:
             )
         )
 
+    async def hide(self, session_id: str) -> HiddenSession:
+        """Delete a session so that it can be restored for eight seconds; then, or when the engine closes, purge it.
+
+        The session is out of every list, search and call at once. Its queued messages are dropped, and their tickets
+        fail with SessionDeleted, also in other processes. Raises SessionRefused if a run is in progress in it.
+        """
+        hidden = await self._hide(session_id)
+        self._core.cleanup.hidden_here.add(session_id)
+        await self._follow_deletion()
+        return hidden
+
+    async def restore(self, session_id: str) -> Session:
+        """Show a hidden session again, also one that another process has hidden; its queued messages stay dropped.
+
+        Raises SessionRefused if it was deleted more than eight seconds ago, and NotFound if it is purged.
+        """
+        now = self._core.now()
+        session = await self._core.edit(lambda tx: deletion.restore(tx.connection, session_id, now=now))
+        self._core.cleanup.hidden_here.discard(session_id)
+        return session
+
+    async def list_restorable(self) -> list[HiddenSession]:
+        """The hidden sessions that can be restored now, the one that was deleted last first."""
+        now = self._core.now()
+        return [one for one in await self._core.read(deletion.hidden) if one.can_be_restored(now)]
+
     async def delete(self, session_id: str) -> Deleted:
-        """Delete a session with its transcript, conversation state, artifacts and runs, but not its children.
+        """Delete a session at once with its transcript, conversation state, artifacts and runs, but not its children.
 
         Its queued messages are dropped, and their tickets fail with SessionDeleted, also in other processes.
         """
-        event_id, now = self._core.ids.new("evt"), self._core.now()
-        deleted = await self._core.edit(lambda tx: delete_session(tx.connection, session_id, at=now, event_id=event_id))
+        if not await self._core.read(lambda conn: is_hidden(conn, session_id)):
+            await self._hide(session_id)
+        deleted = await self._core.cleanup.purge(session_id)
+        await self._follow_deletion()
+        return deleted
+
+    async def kept_data(self, session_id: str) -> KeptData:
+        """What deleting a session would not touch, because it was copied or is shared on purpose."""
+        return await self._core.read(lambda conn: deletion.kept_data(conn, session_id))
+
+    async def _hide(self, session_id: str) -> HiddenSession:
+        now = self._core.now()
+
+        def hide(tx: Transaction) -> HiddenSession:
+            hidden = deletion.hide(tx.connection, session_id, at=now)
+            drop_with_session(tx, session_id, at=now)
+            return hidden
+
+        return await self._core.edit(hide)
+
+    async def _follow_deletion(self) -> None:
+        self._core.cleanup.wake()
         if self._core.host is not None:
             with suppress(StoreError):  # the session is deleted; the host follows again at its next poll
                 await self._core.host.follow_decisions()
-        return deleted
 
     async def transcript(
         self,

@@ -97,6 +97,13 @@ def _check_matched_fields(match: dict[str, str]) -> dict[str, str]:
     return match
 
 
+class ArtifactsSection(YamlModel):
+    """How long artifacts are kept."""
+
+    expire_after_seconds: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict[str, int])
+    """By artifact type, the seconds after which an artifact cannot be read any more. Default: never."""
+
+
 class AgentEntry(YamlModel):
     """A runner with its config and policies, under a name."""
 
@@ -156,6 +163,7 @@ class ProjectConfig(YamlModel):
     """Folders whose files can be chosen in file fields and become artifacts; relative to this file."""
     # Not validated: without a config, the section's validator need not be built.
     limits: LimitsSection = Field(default_factory=LimitsSection.model_construct)
+    artifacts: ArtifactsSection = Field(default_factory=ArtifactsSection.model_construct)
 
 
 def json_schema() -> dict[str, Any]:

@@ -125,9 +125,17 @@ def claim_item(
         raise CannotSteer("the run is ending")
     if queue.count_claimed(tx.connection, run_id, item.conversation_id) >= MAX_QUEUE_ITEMS:
         raise QueueFull(f"{MAX_QUEUE_ITEMS} messages are queued for the run already")
-    store_raw(tx, order.envelope, order.raw_data, run_id=run_id, runner_id=runner_id, at=now)
+    lifetimes = order.artifact_lifetimes
+    store_raw(tx, order.envelope, order.raw_data, run_id=run_id, runner_id=runner_id, at=now, lifetimes=lifetimes)
     warnings = store_attachments(
-        tx, order.envelope, order.secret_mask, run_id=run_id, runner_id=runner_id, at=now, roots=order.file_roots
+        tx,
+        order.envelope,
+        order.secret_mask,
+        run_id=run_id,
+        runner_id=runner_id,
+        at=now,
+        roots=order.file_roots,
+        lifetimes=lifetimes,
     )
     masked = masked_parts(current_envelope(item), order.secret_mask, run.order.secret_mask)
     metadata = {**item.metadata, **masked, "queued_position": entry.position}

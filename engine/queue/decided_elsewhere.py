@@ -1,6 +1,6 @@
 """Messages of this host that something else decided: their session was deleted, or another process dropped them."""
 
-from engine.events import Fate
+from engine.events import DropReason, Fate
 from engine.queue.ticket import PendingEvent
 from engine.store import queue
 from engine.store.database import Database
@@ -26,7 +26,7 @@ async def fail_decided_elsewhere(pending: dict[str, PendingEvent], database: Dat
 
 
 def _error(event: PendingEvent, item_id: str, fate: Fate | None, reason: str | None) -> StoreError:
-    if fate is None:
+    if fate is None or reason == DropReason.SESSION_DELETED:
         session_id = event.order.envelope.conversation_id
         return SessionDeleted(f"Session {session_id} was deleted, so its queued message was dropped.")
     return AlreadyDecided(f"Message {item_id} was dropped by another process ({reason}).")

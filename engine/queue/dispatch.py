@@ -26,6 +26,7 @@ from engine.run.run_start import user_line_id
 from engine.run.store_event import write_user_line
 from engine.store import event_log, queue, runs, sessions
 from engine.store.batch import Transaction
+from engine.store.deletion import purge_hidden
 from engine.store.errors import CannotSteer, NotFound, SessionDeleted, SlotTaken, StoreError
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
@@ -260,11 +261,12 @@ class Dispatcher:
     ) -> _Accepted:
         """Inside the writer: record the event and its session, and create its run, claim or queue it, in one step."""
         envelope, conn = order.envelope, tx.connection
-        known = event_log.seen(conn, envelope.event_id)
+        is_deleted = continues and not sessions.is_there(conn, envelope.conversation_id or "")
+        known = _known_event(conn, order, may_purge=resend is None and not is_deleted, now=now)
         error: StoreError | None = None
         if known is None and resend is not None:
             error = _why_not_resent(conn, resend.item_id)
-        elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):
+        elif known is None and is_deleted:
             error = SessionDeleted(f"Session {envelope.conversation_id} was deleted.")
         elif known is None and order.is_external:
             error = self._reason_slot_is_taken(conn, order)
@@ -485,6 +487,20 @@ def _write_user_line(tx: Transaction, order: RunOrder, now: int) -> None:
     line_id = user_line_id(order.run_id)
     shown = mask_event(order.envelope, order.secret_mask)
     write_user_line(tx, shown, run_id=order.run_id, line_id=line_id, at=now)
+
+
+def _known_event(conn: Connection, order: RunOrder, *, may_purge: bool, now: int) -> event_log.EventRow | None:
+    """Return the event of the same id that was accepted before.
+
+    The event of a deleted session is a new event, and an event for a deleted session starts an empty one: a session
+    that can still be restored is purged here.
+    """
+    envelope = order.envelope
+    known = event_log.seen(conn, envelope.event_id)
+    places = {known.conversation_id if known is not None else None, envelope.conversation_id}
+    if may_purge and purge_hidden(conn, places, at=now, event_id=f"{order.run_id}:session.deleted"):
+        return event_log.seen(conn, envelope.event_id)
+    return known
 
 
 def _why_not_resent(conn: Connection, item_id: str) -> StoreError | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.clock import epoch_seconds
-from engine.events import EntryKind, Fate, Status
+from engine.events import DropReason, EntryKind, Fate, Status
 from engine.journal.secret_mask import SecretMask
 from engine.protocol.results import FailureCode
 from engine.queue.items import log_queue_event, write_transcript_line
@@ -62,6 +62,26 @@ def drop_pending(tx: Transaction, host_id: str, reason: str, *, at: int) -> None
             at=at,
             metadata={"steering": steering},
         )
+
+
+def drop_with_session(tx: Transaction, session_id: str, *, at: int) -> None:
+    """Inside the writer: drop the queued messages of a session that is deleted, of all hosts.
+
+    They are in the transcript if the session is restored, and the event log keeps their fate if it is purged. The hosts
+    notice it in the database and tell the senders.
+    """
+    for item in queue.waiting(tx.connection, conversation_id=session_id):
+        reason = DropReason.SESSION_DELETED
+        dropped = queue.decide(tx.connection, item.item_id, Fate.DROPPED, at=at, reason=reason)
+        write_transcript_line(tx, dropped, SecretMask(), run_id=None, at=at)
+        steering = {
+            "status": Fate.DROPPED,
+            "reason": reason,
+            "item_id": item.item_id,
+            "source_event_id": item.event_id,
+        }
+        event_id = f"{item.item_id}:{Fate.DROPPED}"
+        log_queue_event(tx, item, EntryKind.STEERING_DROPPED, event_id, at=at, metadata={"steering": steering})
 
 
 @dataclass(frozen=True, slots=True)

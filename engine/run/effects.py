@@ -26,6 +26,8 @@ MAX_INLINE_BYTES: Final = 1024 * 1024
 """The most content of an artifact that a result may carry."""
 MAX_REFERENCES: Final = 10_000
 """Artifacts of one message that it refers to without naming them."""
+EXPIRES_IN: Final = "expires_in_seconds"
+"""Key in the metadata of a runner's artifact: the seconds after which it expires."""
 Operation = Callable[[Transaction], None]
 
 
@@ -98,7 +100,10 @@ class Effects:
             if len(self._new_artifacts) < MAX_REFERENCES:
                 self._new_artifacts.append(artifact_id)
             self._log_event(tx, event_id, EntryKind.ARTIFACT_CREATED, entry.at, {"artifact_id": artifact_id})
-            tx.record(entry)
+            if entry.outcome is None and (warning := _lifetime_warning(payload)) is not None:
+                tx.record(entry._replace(outcome=Outcome.WARNED, reason=warning))
+            else:
+                tx.record(entry)
 
         return self._or_drop(entry, write)
 
@@ -161,6 +166,9 @@ class Effects:
             run_id=self._order.run_id,
             runner_id=self._order.binding.runner_id,
             created_at=entry.at,
+            expires_at=artifacts.expiry(
+                entry.at, self._order.artifact_lifetimes.get(payload["artifact_type"]), _own_lifetime(payload)
+            ),
             metadata=payload.get("metadata") or {},
         )
 
@@ -198,6 +206,21 @@ def _inline(payload: dict[str, Any]) -> tuple[bytes | None, str | None]:
     if claimed is not None and str(claimed).lower() != hashlib.sha256(content).hexdigest():
         return None, "sha256 does not match the content"
     return content, None
+
+
+def _own_lifetime(payload: dict[str, Any]) -> float | None:
+    """Return the seconds after which the runner wants its artifact to expire, if it says so in a usable way."""
+    metadata: dict[str, Any] = payload.get("metadata") or {}
+    seconds: object = metadata.get(EXPIRES_IN)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+        return None
+    return float(seconds)
+
+
+def _lifetime_warning(payload: dict[str, Any]) -> str | None:
+    if EXPIRES_IN not in (payload.get("metadata") or {}) or _own_lifetime(payload) is not None:
+        return None
+    return f"metadata.{EXPIRES_IN} is not a positive number, so it was ignored"
 
 
 def _merge_references(new: list[str], own: object) -> list[str]:

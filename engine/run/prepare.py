@@ -112,6 +112,7 @@ def prepare(
         file_roots=project.file_roots(),
         state_limits=project.state_limits(),
         project=str(project.folder.absolute()),
+        artifact_lifetimes=project.config.artifacts.expire_after_seconds,
         uses_kept_settings=options.kept,
         warnings=(*warnings, *left_out, *unpassed),
     )

@@ -52,6 +52,8 @@ class RunOrder:
     """The limits of each state scope that the run writes to."""
     project: str | None = None
     """The folder of the project."""
+    artifact_lifetimes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By artifact type, the seconds after which an artifact of the run expires."""
     uses_kept_settings: bool = False
     """Whether the user's saved settings were applied, if there are any."""
     is_external: bool = False

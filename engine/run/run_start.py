@@ -161,8 +161,11 @@ def start_run(tx: Transaction, order: RunOrder, *, now: int) -> StartFacts:
     runs.start(tx.connection, order.run_id, at=now, deadline_at=deadline_at)
     event = event_log.get(tx.connection, envelope.event_id)
     owner = {"run_id": order.run_id, "runner_id": order.binding.runner_id}
-    store_raw(tx, envelope, order.raw_data, **owner, at=now)
-    warnings = store_attachments(tx, envelope, order.secret_mask, **owner, at=now, roots=order.file_roots)
+    lifetimes = order.artifact_lifetimes
+    store_raw(tx, envelope, order.raw_data, **owner, at=now, lifetimes=lifetimes)
+    warnings = store_attachments(
+        tx, envelope, order.secret_mask, **owner, at=now, roots=order.file_roots, lifetimes=lifetimes
+    )
     before = None
     if envelope.conversation_id is not None:
         before = transcript.latest_seq(tx.connection, order.conversation_key, before_line=user_line_id(order.run_id))

@@ -1,5 +1,6 @@
 """Stores what comes with an event: its line in the transcript, its attachments and its raw data."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,8 @@ from engine.store.batch import Transaction
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
 from engine.store.transcript import TranscriptLine
 
+RAW_EVENT: Final = "raw_event"
+"""The type of an artifact that holds event data."""
 EVENT_ID_KEY: Final = "event_id"
 """Key in an artifact's metadata: the event that it came with."""
 
@@ -56,6 +59,7 @@ def store_attachments(
     runner_id: str,
     at: int,
     roots: tuple[Path, ...],
+    lifetimes: Mapping[str, int],
 ) -> tuple[str, ...]:
     """Store each attachment as an artifact of the run. Returns a warning for each that cannot be stored.
 
@@ -64,7 +68,9 @@ def store_attachments(
     warnings: list[str] = []
     for attachment in envelope.input.attachments:
         content = decode_content(attachment)
-        row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), content, mask)
+        row = _artifact_row(attachment, content, envelope, run_id, runner_id, at)
+        row = replace(row, expires_at=artifacts.expiry(at, lifetimes.get(row.artifact_type)))
+        row = mask_artifact(row, content, mask)
         if is_file_reference(attachment):
             root = find_root(attachment, roots)
             row = replace(row, storage=Storage.FILE, location=attachment.id, root=None if root is None else str(root))
@@ -93,14 +99,21 @@ def mask_artifact(row: ArtifactRow, content: bytes | None, mask: SecretMask) -> 
 
 
 def store_raw(
-    tx: Transaction, envelope: EventEnvelope, raw: bytes | None, *, run_id: str, runner_id: str, at: int
+    tx: Transaction,
+    envelope: EventEnvelope,
+    raw: bytes | None,
+    *,
+    run_id: str,
+    runner_id: str,
+    at: int,
+    lifetimes: Mapping[str, int],
 ) -> None:
     """Store event data that is too large for `data` as the artifact `raw_ref`."""
     if raw is None or envelope.raw_ref is None:
         return
     row = ArtifactRow(
         artifact_id=envelope.raw_ref,
-        artifact_type="raw_event",
+        artifact_type=RAW_EVENT,
         storage=Storage.BLOB,
         mime_type="application/json",
         source=Source.HOST,
@@ -111,6 +124,7 @@ def store_raw(
         run_id=run_id,
         runner_id=runner_id,
         created_at=at,
+        expires_at=artifacts.expiry(at, lifetimes.get(RAW_EVENT)),
         metadata={EVENT_ID_KEY: envelope.event_id},
     )
     try:

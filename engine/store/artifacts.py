@@ -8,12 +8,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, func, insert, or_, select, tuple_
 from sqlalchemy.dialects.sqlite import insert as insert_or
 
 from engine.events import Source
 from engine.rooted_files import NotRegular, OutsideRoot, RootedFile, open_in_root
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
+from engine.store.hidden_sessions import is_shown
+from engine.store.json_text import encode
 from engine.store.redact import redact
 from engine.store.row_mapping import driver_of, every, first, teach_folding, values
 from engine.store.tables import artifact_blobs, artifacts
@@ -22,9 +24,16 @@ from engine.store.tokenizer import folded
 READ: Final = 1 << 20
 MASKED_RANGES: Final = "masked_ranges"
 """Key in the metadata of an artifact whose bytes contain secrets: start, end and name of each. Never shown."""
-MAX_READ_BYTES: Final = 10 << 20
 _ENTRY_PART: Final = "call."
 """How the type of an artifact begins that the host stored as a part of a journal entry."""
+_DELETE: Final = "DELETE FROM artifacts WHERE artifact_id IN (SELECT value FROM json_each(?))"
+_DELETE_BLOBS: Final = """
+    DELETE FROM artifact_blobs WHERE blob_key IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.blob_key = artifact_blobs.blob_key)
+"""
+MAX_READ_BYTES: Final = 10 << 20
+MAX_LIFETIME_SECONDS: Final = 3.2e9
+"""About a hundred years; a longer lifetime might not be a valid date."""
 
 
 class Storage(StrEnum):
@@ -77,6 +86,12 @@ def is_not_internal() -> ColumnElement[bool]:
     return or_(artifacts.c.source != Source.HOST.value, artifacts.c.artifact_type.not_like(f"{_ENTRY_PART}%"))
 
 
+def expiry(created_at: int, *lifetimes: float | None) -> int | None:
+    """Return when an artifact expires: after the shortest of these lifetimes, in seconds. None means no limit."""
+    seconds = min((each for each in lifetimes if each is not None), default=None)
+    return None if seconds is None else created_at + int(min(seconds, MAX_LIFETIME_SECONDS) * 1_000_000)
+
+
 def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -> ArtifactRow:
     """Store an artifact and return its row. Raises ArtifactTaken if the id exists.
 
@@ -100,7 +115,8 @@ def register(conn: Connection, row: ArtifactRow, content: bytes | None = None) -
 
 def get(conn: Connection, artifact_id: str, *, now: int, expired: bool = False) -> ArtifactRow:
     """Return the artifact. Raises NotFound if it does not exist, or has expired and `expired` is false."""
-    row = first(conn, select(artifacts).where(artifacts.c.artifact_id == artifact_id), ArtifactRow)
+    query = select(artifacts).where(artifacts.c.artifact_id == artifact_id, is_shown(artifacts.c.conversation_id))
+    row = first(conn, query, ArtifactRow)
     if row is None or (row.has_expired(now) and not expired):
         raise NotFound(f"no artifact {artifact_id}. It does not exist or has expired.")
     return row
@@ -135,7 +151,7 @@ def page(
     Expired artifacts are omitted unless `expired` is true. `text` is searched for in name, types and id.
     """
     order = tuple_(artifacts.c.created_at, artifacts.c.artifact_id)
-    query = select(artifacts)
+    query = select(artifacts).where(is_shown(artifacts.c.conversation_id))
     if text:
         teach_folding(conn)
         named = (artifacts.c.name, artifacts.c.artifact_type, artifacts.c.mime_type, artifacts.c.artifact_id)
@@ -153,10 +169,15 @@ def page(
     return every(conn, query, ArtifactRow)
 
 
-def delete_orphans(conn: Connection) -> int:
-    """Delete the blobs that no artifact refers to. Returns their number."""
-    named = select(artifacts.c.blob_key).where(artifacts.c.blob_key.is_not(None))
-    return conn.execute(delete(artifact_blobs).where(artifact_blobs.c.blob_key.not_in(named))).rowcount
+def delete_where(conn: Connection, *conditions: ColumnElement[bool], limit: int = -1) -> tuple[int, int]:
+    """Delete artifacts that match, and their blobs that no other artifact refers to. Returns the numbers of both."""
+    chosen = select(artifacts.c.artifact_id, artifacts.c.blob_key).where(*conditions).limit(limit)
+    found = [(row.artifact_id, row.blob_key) for row in conn.execute(chosen)]
+    # As one JSON value: SQLite limits the number of parameters.
+    ids, keys = ([row[part] for row in found if row[part] is not None] for part in (0, 1))
+    driver = driver_of(conn)
+    driver.execute(_DELETE, (encode(ids),))
+    return len(found), driver.execute(_DELETE_BLOBS, (encode(keys),)).rowcount
 
 
 def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> bytes:

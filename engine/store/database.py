@@ -48,6 +48,8 @@ _CHECKPOINT_PAGES: Final = 4_000
 A commit with a checkpoint waits for the disk, for 5 ms or more. With SQLite's default of 1,000 pages every 90th commit
 would make one, and about 1 % of the calls would notice.
 """
+MAX_REWRITTEN_BYTES: Final = 64 << 20
+"""Size of the largest file that is rewritten after a deletion, in half a second."""
 _NO_PLACE: Final = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN})
 
 
@@ -196,18 +198,42 @@ class Database:
         if self._memory_state is not None:
             self._memory_state.close()
         if self._is_written:
-            self._fold_in_wal()
+            # SQLite empties the WAL when the last connection is closed, but not if that one can only read.
+            self.empty_wal()
 
-    def _fold_in_wal(self) -> None:
-        """Write the changes in the WAL to the database file, so that a copy of this file alone is complete.
+    @property
+    def is_small(self) -> bool:
+        """Whether the file can be rewritten at any time without making others wait long."""
+        return self.path.stat().st_size <= MAX_REWRITTEN_BYTES
 
-        SQLite does so when the last connection is closed, but not if that one can only read. Never waits: while
-        another process reads or writes, the WAL stays, and the last process that closes the database folds it in.
+    def rewrite(self) -> bool:
+        """Rewrite the file, so that unused parts of its pages hold no old content. Returns False if it is in use.
+
+        When SQLite moves rows between pages, it leaves copies in the unused part of a page, and `secure_delete` does
+        not overwrite those. Rewriting takes 6 ms for each MB, and writers wait for it.
+        """
+        with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
+            driver.execute("VACUUM")
+            return True
+        return False
+
+    def checkpoint(self) -> None:
+        """Write the changes in the WAL to the database file. No other connection waits for it."""
+        with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
+            driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+
+    def empty_wal(self) -> bool:
+        """Write the changes in the WAL to the database file and empty the WAL. Returns whether that succeeded.
+
+        A copy of the file alone is complete then, and earlier versions of the pages are gone. Never waits: while
+        another process reads or writes, the WAL stays, and the last process that closes the database empties it.
         """
         with suppress(sqlite3.Error), closing(connect(self.path, "rw", 0)) as driver:
             # The first one keeps no other process from writing, and leaves little to do for the second.
             driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            is_blocked, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not is_blocked
+        return False
 
     def _use_memory_state(self) -> None:
         self._memory_state, self._schema = MemoryState(), FILE
@@ -225,6 +251,8 @@ class Database:
         driver.execute(f"PRAGMA {self._schema}.synchronous = {self._synchronous}")
         driver.execute(f"PRAGMA {self._schema}.journal_size_limit = {_WAL_LIMIT}")
         driver.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        # Deleted content is overwritten with zeros. Not every build of SQLite does so by default.
+        driver.execute("PRAGMA secure_delete = ON")
         return driver
 
     def _prepare(self, on_progress: OnProgress | None, *, current: bool) -> None:

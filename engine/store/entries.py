@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from engine.events import NOT_IN_OUTLINE, REREAD_CHARACTERS, Entry, EntryHead, EntryKind, Outcome
 from engine.store.async_reader import Query, Row, run_query
+from engine.store.hidden_sessions import RUN_IS_SHOWN
 
 COLUMNS: Final = ", ".join(Entry._fields)
 SIZES: Final = (256, 64, 16, 4, 1)
@@ -21,8 +22,9 @@ IS_APPLIED: Final = f"(outcome IS NULL OR outcome = '{Outcome.WARNED}')"
 """The SQL condition that an entry took effect."""
 INSERT_ONE: Final = INSERTS[1]
 _NEVER: Final = 2**62
+_OF_RUN: Final = f"run_id = ? AND {RUN_IS_SHOWN}"
 _PAGES: Final = {
-    descending: f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ? "  # noqa: S608
+    descending: f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ? "  # noqa: S608
     f"ORDER BY position {'DESC' if descending else 'ASC'} LIMIT ?"
     for descending in (False, True)
 }
@@ -69,7 +71,7 @@ def since(conn: Connection, row: int, limit: int) -> list[tuple[int, Entry]]:
 
 def since_query(row: int, limit: int) -> Query[list[tuple[int, Entry]]]:
     """Return the query of `since`; as an asynchronous read it returns fewer entries if they are large."""
-    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? ORDER BY row LIMIT ?"  # noqa: S608
+    statement = f"SELECT row, {COLUMNS} FROM journal WHERE row > ? AND {RUN_IS_SHOWN} ORDER BY row LIMIT ?"  # noqa: S608
     return Query(statement, (row, limit), _numbered_entries, REREAD_CHARACTERS)
 
 
@@ -106,8 +108,8 @@ def row_of(conn: Connection, run_id: str, position: int) -> int | None:
 def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384) -> list[EntryHead]:
     """Return the heads of a run's entries after a position, in ascending order."""
     statement = (
-        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"
-        " WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?"
+        "SELECT position, at, source, type, outcome, turn, length(data) FROM journal"  # noqa: S608
+        f" WHERE {_OF_RUN} AND position > ? ORDER BY position LIMIT ?"
     )
     return [EntryHead._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, limit))]
 
@@ -115,7 +117,7 @@ def index(conn: Connection, run_id: str, *, after: int = 0, limit: int = 16_384)
 def at_positions(conn: Connection, run_id: str, positions: Sequence[int]) -> list[Entry]:
     """Return the entries of a run at these positions, in ascending order."""
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position IN (SELECT value FROM json_each(?))"  # noqa: S608
         " ORDER BY position"
     )
     wanted = orjson.dumps(list(positions)).decode()
@@ -130,7 +132,7 @@ def outline(
     With `after` the first entries after that position; otherwise the last ones before `before`.
     """
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ?"  # noqa: S608
         f" AND type NOT IN ({_NOT_IN_OUTLINE})"
         f" ORDER BY position {'DESC' if after is None else 'ASC'} LIMIT ?"
     )
@@ -142,7 +144,7 @@ def outline(
 def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int = 1_000) -> list[Entry]:
     """Return the first message deltas of a run between two positions, in ascending order."""
     statement = (
-        f"SELECT {COLUMNS} FROM journal WHERE run_id = ? AND position > ? AND position < ?"  # noqa: S608
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ?"  # noqa: S608
         f" AND type = '{EntryKind.MESSAGE_DELTA}' ORDER BY position LIMIT ?"
     )
     return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, before, limit))]
@@ -151,7 +153,7 @@ def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int
 def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
     """Return the positions in a range whose entry has the text in its type or data. Case is ignored for ASCII."""
     statement = (
-        "SELECT position FROM journal WHERE run_id = ? AND position BETWEEN ? AND ?"
+        f"SELECT position FROM journal WHERE {_OF_RUN} AND position BETWEEN ? AND ?"  # noqa: S608
         " AND (instr(lower(data), lower(?)) OR instr(type, lower(?))) ORDER BY position"
     )
     return list(conn.exec_driver_sql(statement, (run_id, first, last, text, text)).scalars())

@@ -21,6 +21,7 @@ from sqlalchemy import (
 
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import EventTaken, NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, one, values
 from engine.store.tables import Json, events
@@ -144,6 +145,7 @@ def _page() -> PreparedSelect[EventRow]:
 
 def _prepare_page(columns: Select[Any]) -> PreparedSelect[EventRow]:
     query = columns.where(ConversationKey.within_bound(events), events.c.seq < bindparam("before"))
+    query = query.where(is_shown(events.c.conversation_id))
     return PreparedSelect(query.order_by(events.c.seq.desc()).limit(bindparam("limit", type_=Integer)), EventRow)
 
 

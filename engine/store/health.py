@@ -8,9 +8,10 @@ from sqlalchemy import Connection, func, select
 
 from engine.clock import SystemClock
 from engine.events import LIVE_STATUSES
-from engine.store import hosts, runs, tables
+from engine.store import hosts, index_cleanup, runs, tables
 from engine.store.database import Database
 from engine.store.errors import StoreError
+from engine.store.index_cleanup import IndexCleanup
 from engine.store.private_files import files_beside, open_to_others, sqlite_files
 from engine.store.runs import RunRow
 
@@ -47,6 +48,8 @@ class DatabaseHealth:
     """Runs in progress without a result or call for an hour, newest first; at most 100."""
     examined_at: int = 0
     """In microseconds since 1970."""
+    cleanups: tuple[IndexCleanup, ...] = ()
+    """Search indexes that may still contain deleted words."""
     wide_files: tuple[Path, ...] = ()
     """Files of the database that other users may read or write."""
     wide_folder: Path | None = None
@@ -79,8 +82,9 @@ def _examine_content(path: Path) -> DatabaseHealth:
         faults = database.integrity()
         seen = database.read_now(hosts_seen) if not faults else []
         idle = database.read_now(lambda conn: runs.page(conn, idle_since=now - IDLE_US)) if not faults else []
+        cleanups = database.read_now(index_cleanup.pending) if not faults else []
     except StoreError as error:
-        faults, seen, idle = [str(error)], [], []
+        faults, seen, idle, cleanups = [str(error)], [], [], []
     finally:
         database.close()
     return DatabaseHealth(
@@ -92,6 +96,7 @@ def _examine_content(path: Path) -> DatabaseHealth:
         hosts=tuple(seen),
         idle_runs=tuple(idle),
         examined_at=now,
+        cleanups=tuple(cleanups),
     )
 
 

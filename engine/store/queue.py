@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Integer, Select, and_, bindparam, func, inser
 from engine.events import FINAL_FATES, Fate, Mode
 from engine.store.async_reader import PreparedSelect, Query, Row, run_query
 from engine.store.errors import AlreadyDecided, NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.json_text import encode
 from engine.store.row_mapping import driver_of, every, first, one, saving, values
 from engine.store.tables import queue
@@ -253,6 +254,7 @@ def returnable(conn: Connection, conversation_id: str, *, withdrawn_since: int, 
     noted = (func.json_extract(queue.c.metadata, f"$.{name}") for name in (SENT_AGAIN, DISMISSED))
     query = select(queue).where(
         queue.c.conversation_id == conversation_id,
+        is_shown(queue.c.conversation_id),
         queue.c.fate.in_((Fate.DROPPED, Fate.WITHDRAWN)),
         or_(queue.c.fate == Fate.DROPPED, queue.c.decided_at > withdrawn_since),
         *(mark.is_(None) for mark in noted),

@@ -12,6 +12,7 @@ from engine.events import FINAL_STATUSES, LIVE_STATUSES, Status
 from engine.store import sessions
 from engine.store.async_reader import PreparedSelect, Query, Row, run_query
 from engine.store.errors import AlreadyFinal, Ambiguous, NotFound, SlotTaken
+from engine.store.hidden_sessions import is_shown
 from engine.store.json_text import encode
 from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
 from engine.store.tables import ONE_LIVE_RUN, runs
@@ -161,7 +162,7 @@ def check_stoppable(run: RunRow) -> None:
 
 
 def get(conn: Connection, run_id: str) -> RunRow:
-    run = first(conn, select(runs).where(runs.c.run_id == run_id), RunRow)
+    run = first(conn, select(runs).where(runs.c.run_id == run_id, is_shown(runs.c.conversation_id)), RunRow)
     if run is None:
         raise NotFound(f"no run {run_id}. `trackside runs` lists them.")
     return run
@@ -174,7 +175,8 @@ def exact_query(run_id: str) -> Query[list[RunRow]]:
 
 @cache
 def _exact() -> PreparedSelect[RunRow]:
-    return PreparedSelect(select(runs).where(runs.c.run_id == bindparam("run_id")), RunRow)
+    shown = is_shown(runs.c.conversation_id)
+    return PreparedSelect(select(runs).where(runs.c.run_id == bindparam("run_id"), shown), RunRow)
 
 
 def find(conn: Connection, name: str) -> RunRow:
@@ -186,6 +188,7 @@ def find(conn: Connection, name: str) -> RunRow:
         return newest[0]
     # A range and not LIKE: it uses the index, and an id may contain '_'.
     query = select(runs).where(runs.c.run_id >= name, runs.c.run_id < name + "\U0010ffff")
+    query = query.where(is_shown(runs.c.conversation_id))
     found = every(conn, query.order_by(runs.c.run_id.desc()).limit(6), RunRow) if name else []
     exact = [run for run in found if run.run_id == name]
     if len(exact or found) > 1:
@@ -211,6 +214,7 @@ def page(
     """
     order = (runs.c.created_at, runs.c.run_id)
     query = select(runs).order_by(*(order if after is not None else (column.desc() for column in order))).limit(limit)
+    query = query.where(is_shown(runs.c.conversation_id))
     for column, wanted in (
         (runs.c.status, status),
         (runs.c.conversation_id, conversation_id),

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, func, select, table
 
 from engine.events import EntryKind
-from engine.store import tokenizer
+from engine.store import hidden_sessions, tokenizer
 from engine.store.entries import IS_APPLIED
 from engine.store.row_mapping import ConversationKey, driver_of, every
 from engine.store.search_index import WHOLE_WORD, place_mark, quoted, role_mark, type_mark
@@ -97,7 +97,7 @@ def find_seqs(
     if expression is None:
         return []
     hits = select(_index.c.rowid).where(
-        _index.c.transcript_search.match(expression), *_within(place, roles, item_types)
+        _index.c.transcript_search.match(expression), *_within(conn, place, roles, item_types)
     )
     if before is not None:
         hits = hits.where(_index.c.rowid < before)
@@ -113,10 +113,12 @@ def _is_small(conn: Connection, place: ConversationKey) -> bool:
 
 
 def _within(
-    place: ConversationKey | None, roles: Sequence[str] | None, item_types: Sequence[str] | None
+    conn: Connection, place: ConversationKey | None, roles: Sequence[str] | None, item_types: Sequence[str] | None
 ) -> list[ColumnElement[bool]]:
     """Return the conditions on the lines themselves, because another conversation may have the same mark."""
     conditions: list[ColumnElement[bool]] = []
+    if hidden_sessions.has_any(conn):
+        conditions.append(hidden_sessions.is_shown(transcript.c.conversation_id))
     if place is not None:
         conditions.append(place.within(transcript))
     if roles:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, select, tuple_, update
 from engine.events import LIVE_STATUSES, SESSION_ID, SESSION_ID_RULE
 from engine.store import state, tokenizer, transcript
 from engine.store.errors import Ambiguous, NotFound, SessionRefused
+from engine.store.hidden_sessions import is_hidden
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import driver_of, every, merged, one, teach_folding, values
 from engine.store.state import ChangeOrigin
@@ -18,7 +19,11 @@ from engine.store.transcript_line import TranscriptLine
 
 LAST: Final = "last"
 # Built once: every message needs these.
-_GET: Final = select(sessions).where(sessions.c.session_id == bindparam("session_id"))
+_SHOWN: Final = select(*(column for column in sessions.c if column.name != "deleted_at")).where(
+    sessions.c.deleted_at.is_(None)
+)
+"""The sessions that are not hidden."""
+_GET: Final = _SHOWN.where(sessions.c.session_id == bindparam("session_id"))
 _TOUCH: Final = "UPDATE sessions SET last_active = ? WHERE session_id = ?"
 _ADD_RUN: Final = """
     UPDATE sessions SET message_count = message_count + 1, runner_id = ?, agent_id = ?, project = ? WHERE session_id = ?
@@ -27,7 +32,7 @@ _ADD_MESSAGE: Final = "UPDATE sessions SET message_count = message_count + 1 WHE
 _FAMILY: Final = """
     WITH RECURSIVE family (session_id) AS (
         VALUES (:id) UNION SELECT sessions.session_id FROM sessions, family
-        WHERE sessions.parent_session_id = family.session_id LIMIT :limit
+        WHERE sessions.parent_session_id = family.session_id AND sessions.deleted_at IS NULL LIMIT :limit
     ) SELECT session_id FROM family
 """
 MAX_METADATA_BYTES: Final = 65_536
@@ -247,7 +252,7 @@ def find(conn: Connection, name: str, *, by_beginning: bool = False) -> Session:
 def _find_by_beginning(conn: Connection, name: str) -> Session | None:
     """Return the only session whose id starts like this. Raises Ambiguous if there are several."""
     # A range and not LIKE: it uses the index, and an id may contain % and _.
-    query = select(sessions).where(sessions.c.session_id >= name, sessions.c.session_id < name + "\U0010ffff")
+    query = _SHOWN.where(sessions.c.session_id >= name, sessions.c.session_id < name + "\U0010ffff")
     found = every(conn, query.order_by(sessions.c.session_id).limit(6), Session)
     if len(found) > 1:
         shown = ", ".join(session.session_id for session in found[:5]) + (", …" if len(found) > 5 else "")
@@ -262,7 +267,7 @@ def summary(conn: Connection, session_id: str) -> Summary:
 def page(conn: Connection, *, user_id: str | None = None, before: str | None = None, limit: int = 100) -> list[Session]:
     """Return sessions of a user or of all, the last active first; `before` is a session id."""
     order = tuple_(sessions.c.last_active, sessions.c.session_id)
-    query = select(sessions).order_by(sessions.c.last_active.desc(), sessions.c.session_id.desc()).limit(limit)
+    query = _SHOWN.order_by(sessions.c.last_active.desc(), sessions.c.session_id.desc()).limit(limit)
     if user_id is not None:
         query = query.where(sessions.c.user_id == user_id)
     if before is not None:
@@ -273,7 +278,7 @@ def page(conn: Connection, *, user_id: str | None = None, before: str | None = N
 
 def children(conn: Connection, session_id: str) -> list[Session]:
     """Return the direct children, oldest first."""
-    query = select(sessions).where(sessions.c.parent_session_id == session_id)
+    query = _SHOWN.where(sessions.c.parent_session_id == session_id)
     return every(conn, query.order_by(sessions.c.created_at, sessions.c.session_id), Session)
 
 
@@ -369,12 +374,17 @@ def _find(conn: Connection, session_id: str) -> Session | None:
 
 
 def _add(conn: Connection, session: Session) -> Session:
+    if is_hidden(conn, session.session_id):
+        raise SessionRefused(
+            f"session {session.session_id} was deleted a moment ago; choose another id, or try again in 8 seconds."
+        )
     conn.execute(insert(sessions).values(values(session)))
     return session
 
 
 def _change(conn: Connection, session_id: str, **columns: Any) -> None:
-    if not conn.execute(update(sessions).where(sessions.c.session_id == session_id).values(columns)).rowcount:
+    shown = (sessions.c.session_id == session_id, sessions.c.deleted_at.is_(None))
+    if not conn.execute(update(sessions).where(*shown).values(columns)).rowcount:
         get(conn, session_id)
 
 
@@ -397,7 +407,9 @@ _PAGE: Final = f"""
          WHERE conversation_id = these.session_id ORDER BY seq LIMIT 1),
         (SELECT count(*) FROM (SELECT 1 FROM runs WHERE conversation_id = these.session_id LIMIT {MAX_COUNTED})),
         (SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = these.session_id LIMIT {MAX_COUNTED})),
-        (SELECT count(*) FROM (SELECT 1 FROM sessions WHERE parent_session_id = these.session_id LIMIT {MAX_COUNTED})),
+        (SELECT count(*) FROM (
+            SELECT 1 FROM sessions WHERE parent_session_id = these.session_id AND deleted_at IS NULL LIMIT {MAX_COUNTED}
+        )),
         (SELECT run_id FROM runs WHERE conversation_id = these.session_id AND status IN ({_LIVE})
          ORDER BY created_at LIMIT 1),
         last.run_id, last.status, last.status_reason
@@ -450,7 +462,7 @@ def browse_page(
     All words of `text` must be in the title or id, in any order and in any case. `parent_id` selects the children of a
     session, `ids` the existing sessions with these ids.
     """
-    conditions = ["true"]
+    conditions = ["deleted_at IS NULL"]
     given: dict[str, Any] = {
         "limit": limit,
         "words": json.dumps(tokenizer.folded(text).split()),

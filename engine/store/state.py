@@ -10,6 +10,7 @@ from sqlalchemy import delete as delete_from
 from engine.store.async_reader import Query, Row, run_query
 from engine.store.entries import last_row
 from engine.store.errors import StateFull, StateRefused, StateTooLarge
+from engine.store.hidden_sessions import is_shown
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import driver_of, values
 from engine.store.scope_identity import PARTS, Scope, ScopeIdentity
@@ -397,6 +398,7 @@ def browse(
     query = (
         select(state, shown(state).label("shown"), state_changes.c.editor, state_changes.c.run_id)
         .select_from(state.outerjoin(state_changes, state_changes.c.change == newest))
+        .where(is_shown(state.c.conversation_id))
         .order_by(state.c.scope, state.c.scope_key, state.c.state_key)
         .limit(limit)
     )

@@ -10,6 +10,7 @@ from engine.events import Expected, Source
 from engine.store import event_log, state, state_pages
 from engine.store.errors import NotFound, StateConflict, StateRefused
 from engine.store.event_log import EventRow
+from engine.store.hidden_sessions import is_hidden
 from engine.store.json_text import decode, encode
 from engine.store.row_mapping import values
 from engine.store.scope_identity import NEEDED, Scope, ScopeIdentity
@@ -194,6 +195,8 @@ def _noted(
 
     The event has no conversation: runners can read event pages, and state may belong to another runner.
     """
+    if is_hidden(conn, identity.conversation_id or ""):
+        raise NotFound(f"session {identity.conversation_id} was deleted, so its state cannot be changed.")
     before = conn.exec_driver_sql(_LAST).scalar() or 0
     count = write()
     metadata: dict[str, Any] = {

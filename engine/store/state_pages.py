@@ -6,6 +6,7 @@ from sqlalchemy import Connection, LargeBinary, Select, cast, func, or_, select,
 
 from engine.store import event_log, runs
 from engine.store.errors import Ambiguous, NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.json_text import decode
 from engine.store.scope_identity import Scope, ScopeIdentity, identify
 from engine.store.state import canonical, seen_from, shown
@@ -76,6 +77,7 @@ def page(
             state.c.created_at,
             state.c.updated_at,
         )
+        .where(is_shown(state.c.conversation_id))
         .order_by(*order)
         .limit(limit)
     )
@@ -119,6 +121,7 @@ def value(conn: Connection, identity: ScopeIdentity, key: str, *, change: int | 
     key = canonical(key)
     table = state if change is None else state_changes
     query = select(shown(table)).where(table.c.scope_key == identity.key, table.c.state_key == key)
+    query = query.where(is_shown(table.c.conversation_id))
     if change is not None:
         query = query.where(state_changes.c.change == change)
     text = conn.execute(query).scalar()
@@ -150,6 +153,7 @@ def changes(
             columns.at,
         )
         .where(columns.scope_key == identity.key, columns.state_key == canonical(key))
+        .where(is_shown(columns.conversation_id))
         .order_by(columns.change.desc())
         .limit(limit)
     )
@@ -189,6 +193,7 @@ def scopes_of_run(conn: Connection, run_id: str) -> dict[Scope, ScopeIdentity]:
 def find_scope(conn: Connection, name: str) -> ScopeIdentity:
     """Return the scope with this key, or with the only key that starts so. Empty scopes are not found."""
     query = select(state.c.scope_key).where(state.c.scope_key >= name, state.c.scope_key < name + "\U0010ffff")
+    query = query.where(is_shown(state.c.conversation_id))
     found = list(conn.execute(query.distinct().limit(2)).scalars()) if name else []
     if len(found) > 1:
         raise Ambiguous(f"{name!r} matches several scopes. Type more of the key.")

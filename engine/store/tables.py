@@ -327,11 +327,26 @@ sessions: Final = Table(
     _number("last_active"),
     _number("message_count"),
     Column("metadata", Json, nullable=False),
+    *_stamps("deleted_at"),
     *_texts("runner_id", "agent_id", "project"),
 )
 Index("sessions_active", sessions.c.last_active, sessions.c.session_id)
 Index("sessions_user", sessions.c.user_id, sessions.c.last_active)
 Index("sessions_parent", sessions.c.parent_session_id)
+# Few sessions are hidden at any time, so a query that leaves them out reads almost nothing more.
+Index("sessions_hidden", sessions.c.session_id, sqlite_where=sessions.c.deleted_at.is_not(None))
+
+index_cleanup: Final = Table(
+    "index_cleanup",
+    metadata,
+    Column("index_name", Text, primary_key=True),
+    _number("requested"),
+    Column("merging", Integer),
+    Column("inputs", Json),
+    Column("pages", Integer),
+)
+"""Search indexes that may still contain deleted words: how many deletions asked for a merge, which of them the merge
+covers, and the segments that it merges (NULL before it begins, empty when it is done) with their number of pages."""
 
 queue: Final = Table(
     "queue",

@@ -28,6 +28,7 @@ from engine.store import json_text, search_index
 from engine.store.artifacts import is_not_internal
 from engine.store.async_reader import PreparedSelect, Query, run_query
 from engine.store.errors import NotFound
+from engine.store.hidden_sessions import is_shown
 from engine.store.redact import redact
 from engine.store.row_mapping import ConversationKey, driver_of, every, first, merged, values
 from engine.store.tables import Json, artifacts, transcript
@@ -196,7 +197,8 @@ def _page(*, ascending: bool) -> PreparedSelect[TranscriptLine]:
 
 def _prepare_page(columns: Select[Any], *, ascending: bool) -> PreparedSelect[TranscriptLine]:
     seq = transcript.c.seq
-    query = columns.where(ConversationKey.within_bound(transcript), seq > bindparam("after"), seq < bindparam("before"))
+    query = columns.where(ConversationKey.within_bound(transcript), is_shown(transcript.c.conversation_id))
+    query = query.where(seq > bindparam("after"), seq < bindparam("before"))
     order = seq if ascending else seq.desc()
     return PreparedSelect(query.order_by(order).limit(bindparam("limit", type_=Integer)), TranscriptLine)
 
@@ -206,6 +208,7 @@ def _session_page(*, ascending: bool) -> PreparedSelect[TranscriptLine]:
     seq = transcript.c.seq
     query = select(transcript).where(
         transcript.c.conversation_id == bindparam("conversation_id"),
+        is_shown(transcript.c.conversation_id),
         *(_is_wanted(name) for name in ("thread_id", "bot_id", "workspace_id")),
         seq > bindparam("after"),
         seq < bindparam("before"),
@@ -240,7 +243,8 @@ def remove(conn: Connection, transcript_id: str) -> None:
 
 def line_of(conn: Connection, conversation_id: str, name: int | str | None) -> TranscriptLine:
     """Return a line of a conversation by its `seq` or id; the last line if `name` is None."""
-    query = select(transcript).where(transcript.c.conversation_id == conversation_id)
+    shown = is_shown(transcript.c.conversation_id)
+    query = select(transcript).where(transcript.c.conversation_id == conversation_id, shown)
     if name is not None:
         query = query.where((transcript.c.seq if isinstance(name, int) else transcript.c.transcript_id) == name)
     line = first(conn, query.order_by(transcript.c.seq.desc()), TranscriptLine)

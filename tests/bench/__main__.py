@@ -27,6 +27,7 @@ BENCHES: Final = {
     "access": "the gate's decision, and the round trip of a call from a child",
     "pages": "a deep page of a long journal against its first page",
     "reads": "a short read on the kept connection against one in a thread with a pooled connection",
+    "cleanup": "commit lag while deleted words are merged out of the index of a million lines",
     "search": "search over a million lines against LIKE, and a deep page of a long conversation",
     "browse": "pages of sessions, hits and state among a million lines, and how long the loop is blocked",
     "browser": "the session browser over ten thousand sessions and a million lines: how long the loop is blocked",

@@ -88,7 +88,7 @@ def _search(path: Path) -> Iterator[Line]:
     database = Database.open(path, write=True)
     began = time.perf_counter()
     with database.writing_connection() as conn:
-        _fill(conn, text)
+        fill(conn, text)
         fill_seconds, size_without = time.perf_counter() - began, _megabytes(conn, path)
         index_all(conn)
         size = _megabytes(conn, path)
@@ -155,9 +155,10 @@ def _mean(numbers: Sequence[float]) -> float:
     return statistics.fmean(numbers)
 
 
-def _fill(conn: Connection, text: SampleText) -> None:
+def fill(conn: Connection, text: SampleText, lines: int = LINES) -> None:
+    """Add lines of many conversations to the transcript, without the index."""
     conn.exec_driver_sql("BEGIN")
-    for first in range(1, LINES + 1, 10_000):
+    for first in range(1, lines + 1, 10_000):
         conn.exec_driver_sql(ADD, [_row(number, text.line(number)) for number in range(first, first + 10_000)])
     conn.exec_driver_sql("COMMIT")
 

@@ -32,6 +32,7 @@ AREAS: Final = (
     "state",
     "store",
     "sessions",
+    "deletion",
     "writer",
     "hosts",
     "requests",

@@ -22,9 +22,9 @@ MUTANTS: Final = (
     ),
     # A deleted session
     Mutant(
-        "engine/store/deletion.py",
-        "    _drop_waiting(conn, session_id, at=at)\n",
-        "    _drop_waiting(conn, run_id or '', at=at)\n",
+        "engine/api/sessions.py",
+        "            drop_with_session(tx, session_id, at=now)\n",
+        '            drop_with_session(tx, "", at=now)\n',
         "a queued message of a deleted session has a fate in the event log",
         f"{_DELETED}::test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason",
     ),
@@ -45,7 +45,7 @@ MUTANTS: Final = (
     # Edits
     Mutant(
         "engine/queue/dispatch.py",
-        'elif known is None and continues and not sessions.is_there(conn, envelope.conversation_id or ""):',
+        "elif known is None and is_deleted:",
         "elif known is None and False:",
         "an event that continues a deleted session is refused",
         "tests/engine/api/test_sessions.py::test_event_that_continues_a_deleted_session_is_refused_and_leaves_nothing",

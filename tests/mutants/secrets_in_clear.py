@@ -103,8 +103,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/store_event.py",
-        "row = mask_artifact(_artifact_row(attachment, content, envelope, run_id, runner_id, at), content, mask)",
-        "row = _artifact_row(attachment, content, envelope, run_id, runner_id, at)",
+        "row = mask_artifact(row, content, mask)",
+        "del mask",
         "the fields of an attachment are masked",
         _ARTIFACT,
     ),

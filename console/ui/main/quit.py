@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from console.ui.composer.controller import ComposerController
     from console.ui.prompt.controller import PromptController
     from console.ui.prompt.drafts import DraftKeeper
-    from console.ui.sessions.delete import PendingDeletes
+    from console.ui.sessions.delete import SessionDeleter
     from console.ui.shared.services import AppServices
 
 QUIT_AT_ONCE: Final = "Quit without waiting. Runs that were in progress are closed when the database is opened again."
@@ -35,7 +35,7 @@ class QuitController:
         services: "AppServices",
         active_session: "ActiveSession",
         drafts: "DraftKeeper",
-        pending_deletes: "PendingDeletes",
+        deleter: "SessionDeleter",
         composer: "ComposerController",
         prompt: "PromptController",
     ) -> None:
@@ -43,7 +43,7 @@ class QuitController:
         self._services = services
         self._session = active_session
         self._drafts = drafts
-        self._pending_deletes = pending_deletes
+        self._deleter = deleter
         self._composer = composer
         self._prompt = prompt
         self._closing: asyncio.Task[None] | None = None
@@ -109,14 +109,14 @@ class QuitController:
         self._app.exit()
 
     async def close_engine(self) -> None:
-        """Finish the pending deletes and close the engine, once. Does not wait if the user quits at once."""
+        """Close the engine, which purges the deleted sessions, once. Does not wait if the user quits at once."""
         if self._closing is None:
             self._closing = asyncio.ensure_future(self._close_engine())
         if not self.is_at_once:
             await asyncio.shield(self._closing)
 
     async def _close_engine(self) -> None:
-        self.exit_messages = (*self.exit_messages, *await self._pending_deletes.finish())
+        self.exit_messages = (*self.exit_messages, *await self._deleter.finish())
         await self._session.close()
 
     async def _losses(self) -> str:
@@ -173,5 +173,5 @@ class QuitController:
         self.crash = FailureReport.of("The console", error)
         self._drafts.save(is_forced=True)
         database = self._session.engine.database_path if self._session.is_open else None
-        report = write_crash_report(self.crash, database)
+        report = write_crash_report(self.crash, database, self._session.session_id)
         self.exit_messages = crash_messages(self.crash, report, has_draft=bool(self._drafts.unsent))

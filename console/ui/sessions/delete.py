@@ -1,182 +1,129 @@
-"""Deletes sessions after a delay in which the user can undo it."""
+"""Deletes and restores sessions on behalf of the session browser. The engine decides how long each can be restored."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.data.health import error_text
+from console.model.sessions.kept_data import kept_data_text
 from console.model.text.safe import one_line
 from console.model.text.units import number
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
     from console.ui.shared.services import AppServices
-    from engine.api import SessionRow
+    from engine.api import HiddenSession, SessionRow
 
 UNDO_SECONDS: Final = 8.0
-"""Seconds within which a delete can be undone."""
+"""Seconds within which a deleted session can be restored; the hint is shown as long."""
 MAX_TITLE_CHARACTERS: Final = 60
 
 
-class Timer(Protocol):
-    def stop(self) -> None: ...
-
-
-SetTimer = Callable[[float, Callable[[], object]], Timer]
-RunInBackground = Callable[[Awaitable[object]], None]
-Delete = Callable[[str], Awaitable[str]]
-"""Deletes a session. Returns the text that is shown if the delay was cut short."""
-Finished = Callable[[str, bool], object]
-"""Called when a delete has ended, with the session's id and whether it is deleted."""
-
-
-class PendingDeletes:
-    """Sessions that will be deleted when their delay is over. Nothing is deleted earlier, so undo loses nothing."""
-
-    def __init__(
-        self, delete: Delete, set_timer: SetTimer, run_in_background: RunInBackground, finished: Finished
-    ) -> None:
-        self._delete = delete
-        self._set_timer = set_timer
-        self._run_in_background = run_in_background
-        self._finished = finished
-        self._timers: dict[str, Timer] = {}
-        """Sessions whose delete can be undone."""
-        self._deletes: dict[str, asyncio.Task[str]] = {}
-        """Sessions that are being deleted: hidden too, but no longer restorable."""
-
-    @property
-    def session_ids(self) -> frozenset[str]:
-        """The sessions that are no longer listed."""
-        return frozenset([*self._timers, *self._deletes])
-
-    @property
-    def can_undo(self) -> bool:
-        return bool(self._timers)
-
-    @property
-    def why_no_undo(self) -> str | None:
-        """Why no delete can be undone; None if one can."""
-        if self.can_undo:
-            return None
-        if self._deletes:
-            return "The session is being deleted and cannot be restored."
-        return f"No session was deleted in the last {number(round(UNDO_SECONDS), 'second')}."
-
-    def add(self, session_id: str) -> None:
-        """Delete a session after the delay."""
-        if session_id not in self.session_ids:
-            self._timers[session_id] = self._set_timer(
-                UNDO_SECONDS, lambda: self._run_in_background(self._delete_now(session_id))
-            )
-
-    def undo(self) -> str | None:
-        """Keep the session that was added last. Returns its id."""
-        if not self._timers:
-            return None
-        session_id, timer = self._timers.popitem()
-        timer.stop()
-        return session_id
-
-    async def finish(self) -> list[str]:
-        """Delete everything now, before the app quits.
-
-        Returns a text for each session that was not deleted, and for each whose delay was cut short.
-        """
-        texts: list[str] = []
-        for session_id in [*self._deletes, *self._timers]:
-            is_early = session_id in self._timers
-            try:
-                text = await self._delete_now(session_id)
-            except Exception as error:  # noqa: BLE001  (the others are deleted all the same)
-                texts.append(error_text(error))
-            else:
-                texts += [text] if is_early else []
-        return texts
-
-    async def _delete_now(self, session_id: str) -> str:
-        """Delete a session, or wait for a delete in progress."""
-        if (timer := self._timers.pop(session_id, None)) is not None:
-            timer.stop()
-            self._deletes[session_id] = asyncio.ensure_future(self._carry_out(session_id))
-        if (delete := self._deletes.get(session_id)) is None:
-            return ""
-        return await asyncio.shield(delete)  # a cancelled caller must not cancel the delete
-
-    async def _carry_out(self, session_id: str) -> str:
-        is_deleted = False
-        try:
-            text = await self._delete(session_id)
-            is_deleted = True
-            return text
-        finally:
-            # Not earlier, so that the session is not listed again while it is being deleted.
-            del self._deletes[session_id]
-            self._finished(session_id, is_deleted)
-
-
-class NotDeleted(Exception):
-    """The session was used after the user deleted it."""
-
-
 class _DeletedSession(NamedTuple):
-    """A session as it was when the user deleted it."""
+    """A session that the user has deleted."""
 
-    row: "SessionRow"
     title: str
-    replacement: str | None
+    hidden: "HiddenSession | None" = None
+    """None until the engine has hidden it."""
+    replacement: str | None = None
     """The session that was started instead, if the deleted one was active."""
 
 
 class SessionDeleter:
-    """Deletes sessions on behalf of the session browser."""
+    """Remembers the deleted sessions, the last one at the end, and restores them in reverse order."""
 
-    def __init__(self, services: "AppServices", active_session: "ActiveSession", set_timer: SetTimer) -> None:
+    def __init__(self, services: "AppServices", active_session: "ActiveSession") -> None:
         self._services = services
         self._session = active_session
         self._deleted: dict[str, _DeletedSession] = {}
-        self.pending = PendingDeletes(self._delete, set_timer, self._run, self._finish)
+        self._tasks: dict[str, asyncio.Task[str]] = {}
+        """Sessions that the engine is about to hide."""
 
-    def _run(self, work: Awaitable[object]) -> None:
-        """Run a delete; an open full screen says so if it is slow."""
-        if (top := self._services.full_screen) is not None:
-            top.run_with_progress("Deleting the session…", work)
-        else:
-            self._services.run_in_background(work)
+    @property
+    def pending(self) -> frozenset[str]:
+        """Sessions that are about to be hidden, and are no longer listed."""
+        return frozenset(self._tasks)
 
-    def delete(self, row: "SessionRow", title: str) -> None:
-        """Delete a session after the delay. If it is the active one, a new session is started."""
+    @property
+    def can_undo(self) -> bool:
+        return self._last() is not None
+
+    @property
+    def why_no_undo(self) -> str | None:
+        """Why no session can be restored; None if one can."""
+        return None if self.can_undo else f"No session was deleted in the last {number(round(UNDO_SECONDS), 'second')}."
+
+    async def load(self) -> None:
+        """Find the sessions that were deleted before a crash, or in another process, and can be restored."""
+        for hidden in reversed(await self._session.engine.sessions.list_restorable()):
+            if hidden.session_id not in self._deleted:
+                title = one_line(hidden.title or hidden.session_id, MAX_TITLE_CHARACTERS)
+                self._deleted[hidden.session_id] = _DeletedSession(title, hidden)
+
+    def delete(self, row: "SessionRow", title: str) -> "asyncio.Task[str]":
+        """Hide a session. If it is the active one, a new session is started.
+
+        The task returns a sentence about the data that is not deleted with it.
+        """
         session_id, replacement = row.session.session_id, None
-        self.pending.add(session_id)
         if session_id == self._session.session_id:
             self._session.start_session()
             replacement = self._session.session_id
             self._services.run_in_background(self._services.updater.enter_session(replacement))
-        self._deleted[session_id] = _DeletedSession(row, one_line(title, MAX_TITLE_CHARACTERS), replacement)
+        self._deleted.pop(session_id, None)  # it was deleted and restored before
+        self._deleted[session_id] = _DeletedSession(one_line(title, MAX_TITLE_CHARACTERS), None, replacement)
+        task = self._tasks[session_id] = asyncio.ensure_future(self._hide(session_id))
         self._update_run_list()
+        return task
 
-    def undo(self) -> str | None:
-        """Restore the session deleted last; enter it again if its replacement is still active and empty."""
-        session_id = self.pending.undo()
-        if session_id is not None:
-            deleted, updater = self._deleted.pop(session_id), self._services.updater
-            if deleted.replacement == self._session.session_id and not updater.conversation.blocks:
-                self._services.run_in_background(updater.enter_session(session_id))
-            self._update_run_list()
-            self._services.show_toast(f"“{deleted.title}” is restored.")
+    async def undo(self) -> str | None:
+        """Restore the session deleted last; enter it again if its replacement is still active and empty.
+
+        Returns its id; None if none can be restored.
+        """
+        if (session_id := self._last()) is None:
+            return None
+        deleted, updater = self._deleted.pop(session_id), self._services.updater
+        if (task := self._tasks.get(session_id)) is not None:
+            await asyncio.shield(task)
+        await self._session.engine.sessions.restore(session_id)
+        updater.run_list.start_over()
+        if deleted.replacement == self._session.session_id and not updater.conversation.blocks:
+            self._services.run_in_background(updater.enter_session(session_id))
+        self._update_run_list()
+        self._services.show_toast(f"“{deleted.title}” is restored.")
         return session_id
 
-    async def _delete(self, session_id: str) -> str:
-        deleted, engine = self._deleted.pop(session_id), self._session.engine
-        if session_id == self._session.session_id:
-            raise NotDeleted(f"“{deleted.title}” is not deleted: it is open.")
-        for row in await engine.sessions.browse(ids=[session_id], limit=1):
-            if row.session.last_active > deleted.row.session.last_active:
-                raise NotDeleted(f"“{deleted.title}” is not deleted: it has new messages.")
-            await engine.sessions.delete(session_id)
-        return f"Deleted “{deleted.title}”."
+    async def finish(self) -> list[str]:
+        """Wait for the deletions in progress, before the app quits.
 
-    def _finish(self, session_id: str, is_deleted: bool) -> None:
+        Returns a text for each session that was not deleted, and for each that can no longer be restored because the
+        engine purges it when it is closed.
+        """
+        texts: list[str] = []
+        for session_id, task in list(self._tasks.items()):
+            try:
+                await asyncio.shield(task)
+            except Exception as error:  # noqa: BLE001  (the others are deleted all the same)
+                self._deleted.pop(session_id, None)
+                texts.append(error_text(error))
+        return texts + [f"Deleted “{deleted.title}”." for deleted in self._deleted.values() if self._is_fresh(deleted)]
+
+    async def _hide(self, session_id: str) -> str:
+        sessions, hidden = self._session.engine.sessions, None
+        try:
+            kept = await sessions.kept_data(session_id)
+            hidden = await sessions.hide(session_id)
+            if (deleted := self._deleted.get(session_id)) is not None:
+                self._deleted[session_id] = deleted._replace(hidden=hidden)
+            return kept_data_text(kept)
+        finally:
+            # Not earlier, so that the session is not listed again while it is being hidden.
+            del self._tasks[session_id]
+            if hidden is None:
+                self._deleted.pop(session_id, None)
+            self._finish(session_id, is_deleted=hidden is not None)
+
+    def _finish(self, session_id: str, *, is_deleted: bool) -> None:
         from console.ui.sessions.screen import SessionsScreen  # noqa: PLC0415
 
         if is_deleted:
@@ -185,8 +132,15 @@ class SessionDeleter:
         if (browser := self._services.find_screen(SessionsScreen)) is not None:
             browser.finish_delete(session_id, is_deleted=is_deleted)
 
+    def _last(self) -> str | None:
+        """The session that is restored next."""
+        return next((name for name in reversed(self._deleted) if self._is_fresh(self._deleted[name])), None)
+
+    def _is_fresh(self, deleted: _DeletedSession) -> bool:
+        return deleted.hidden is None or deleted.hidden.can_be_restored(self._session.engine.now())
+
     def _update_run_list(self) -> None:
-        """Hide the pending sessions in the list at the side."""
+        """Read the list at the side again, without the sessions that are about to be hidden."""
         updater = self._services.updater
-        updater.run_list.pending_deletes = self.pending.session_ids
+        updater.run_list.pending_deletes = self.pending
         updater.refresh("rail")

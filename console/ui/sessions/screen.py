@@ -1,5 +1,6 @@
 """The session browser: all sessions as a tree, and search in titles and transcripts."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, ClassVar, Final
@@ -58,8 +59,9 @@ class SessionsScreen(SearchBrowser):
     def open_reader(self) -> None:
         self.reader = SessionReader(self.services.active_session.engine)
 
-    def read_first_page(self) -> Awaitable[None]:
-        return self.reader.load_first()
+    async def read_first_page(self) -> None:
+        await self._deleter.load()
+        await self.reader.load_first()
 
     def read_next_page(self) -> Awaitable[None] | None:
         if self.found is not None:
@@ -88,7 +90,7 @@ class SessionsScreen(SearchBrowser):
         self.show()
 
     def finish_delete(self, session_id: str, *, is_deleted: bool) -> None:
-        """Update the list after a session was deleted, or after that was undone or failed."""
+        """Update the list after a session was deleted, or after that failed."""
         if not self.is_mounted:
             return  # nothing is loaded yet
         if is_deleted:
@@ -110,7 +112,7 @@ class SessionsScreen(SearchBrowser):
         return number(count, "session") if self.reader.is_complete else f"{count:,}+ sessions"
 
     def list_items(self) -> ListItems:
-        going, tree = self._deleter.pending.session_ids, self.reader.tree
+        going, tree = self._deleter.pending, self.reader.tree
         if self.found is None:
             return LongListItems(tree.arrange(going), self._session_item, tree.index_of)
         sessions = [SessionNode(row, 0, None) for row in self.found.sessions if row.session.session_id not in going]
@@ -176,7 +178,7 @@ class SessionsScreen(SearchBrowser):
     def why_not(self, what: str) -> str | None:
         """Why a command is not available for the row at the cursor."""
         if what == "undo":
-            return self._deleter.pending.why_no_undo
+            return self._deleter.why_no_undo
         if what not in _NEEDS_ROW:
             return None
         if (hit := self.hit) is not None:
@@ -291,14 +293,26 @@ class SessionsScreen(SearchBrowser):
         node = self.node
         if self.services.check_can("sessions.delete") and node is not None:
             title = title_of(node.row)
-            self._deleter.delete(node.row, title)
-            self.show_key_toast(f"Deleted “{one_line(title, 60)}”", _undo_hint(), UNDO_SECONDS)
+            hiding = self._deleter.delete(node.row, title)
+            self.run_with_progress("Deleting the session…", self._show_deleted(hiding, title))
             self.show()
 
+    async def _show_deleted(self, hiding: "asyncio.Task[str]", title: str) -> None:
+        kept = await asyncio.shield(hiding)  # it goes on if the app quits
+        text = f"Deleted “{one_line(title, 60)}”"
+        self.show_key_toast(f"{text}. {kept}" if kept else text, _undo_hint(), UNDO_SECONDS)
+
     def action_undo(self) -> None:
-        if self.services.check_can("sessions.undo") and (session_id := self._deleter.undo()) is not None:
+        if self.services.check_can("sessions.undo"):
+            self.run_with_progress("Restoring the session…", self._undo())
+
+    async def _undo(self) -> None:
+        if (session_id := await self._deleter.undo()) is not None:
             self.dismiss_key_toasts()
-            self.show()
+            await self._reload(session_id)
+            if (parent := self.reader.tree.parent_of(session_id)) is not None:
+                await self.reader.reload(parent)
+                self.show()
             if (place := self.list.source.place_of(session_id)) is not None:
                 self.list.go_to(place)
 

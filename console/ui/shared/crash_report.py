@@ -8,15 +8,18 @@ from pathlib import Path
 from console.ui.shared.crash_guard import FailureReport
 
 
-def write_crash_report(crash: FailureReport, database: Path | None) -> Path | None:
-    """Write the report beside the database, else into the folder for temporary files. Returns its path, if any."""
+def write_crash_report(crash: FailureReport, database: Path | None, session_id: str) -> Path | None:
+    """Write the report beside the database, else into the folder for temporary files. Returns its path, if any.
+
+    A report beside the database names its session in the last line, and is deleted with the session.
+    """
     name = f"crash-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
     paths = [Path(tempfile.gettempdir()) / f"trackside-{name}"]
     if database is not None:
         paths.insert(0, database.with_name(f"{database.name}.{name}"))
     for path in paths:
         try:
-            _write_private(path, crash.report)
+            _write_private(path, f"{crash.report.rstrip()}\nSession: {session_id}\n")
         except OSError:
             continue
         return path

@@ -116,7 +116,9 @@ def test_session_is_deleted_after_the_user_confirms(trip: Trackside):
     agreed = typed_at_a_terminal(trip, "y\n", "sessions", "delete", "trip")
     of_child = json.loads(trip("sessions", "delete", "--yes", child, "--json").stdout)
 
-    question = "Delete session trip (happy) with 4 lines, its state, artifacts and runs? [y/N] "
+    question = (
+        "Delete session trip (happy) with 4 lines, its state, artifacts and runs? Kept: the lines in 1 fork. [y/N] "
+    )
     assert refused == (1, f"{question}Nothing was deleted.\n")
     code, words = agreed
     assert (code, words.startswith(f"{question}Deleted trip: 2 runs, ")) == (0, True)

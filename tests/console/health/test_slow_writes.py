@@ -189,8 +189,7 @@ async def test_failed_undo_works_when_the_database_is_unlocked(open_engine: Engi
         await becomes(pilot, lambda: stored_value(app, "said"), {"text": "second"})
 
 
-async def test_slow_deletion_of_a_session_is_shown(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("console.ui.sessions.delete.UNDO_SECONDS", 0.1)
+async def test_slow_deletion_of_a_session_is_shown(open_engine: Engines):
     app = browsing(open_engine, *SESSION_WITH_STATE, runner=parrot)
     async with at_the_screen(app) as pilot:
         await open_sessions(pilot, app)

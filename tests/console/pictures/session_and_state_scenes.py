@@ -108,6 +108,7 @@ async def sessions_deleted(driver: SceneDriver) -> None:
     await in_sessions(driver)
     await driver.press("down", "d")
     await driver.wait_until("u undo")
+    await driver.wait_until(lambda: not driver.app.controllers.deleter.pending)
 
 
 @browsing()

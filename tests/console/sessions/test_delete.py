@@ -1,183 +1,81 @@
 """Deleting a session: it can be restored for eight seconds, then it is deleted; quitting deletes it at once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-import console.ui.sessions.delete
-from console.ui.sessions.delete import PendingDeletes
+from console.data.prompt_drafts import Draft, PromptDrafts
+from engine.api import Engine
 from engine.api.sessions import SessionsApi
+from engine.store import index_cleanup
+from engine.store.errors import StoreError
 from tests.support.console.browser_data import browsing, listed, talked
 from tests.support.console.pilot import Cue, at_the_screen, becomes, listener, say, sees, shown, until
 from tests.support.console.sessions_browser import TRIPS, open_session_browser, resume_session, session_ids
-from tests.support.engines import Engines
-
-
-class ManualTimers:
-    """Timers that a test fires by hand."""
-
-    def __init__(self) -> None:
-        self.waiting: list[Callable[[], object]] = []
-        self.stopped = 0
-        self.tasks: list[Any] = []
-        self.finished: list[tuple[str, bool]] = []
-
-    def later(self, seconds: float, call: Callable[[], object]) -> Any:
-        self.waiting.append(call)
-        return self
-
-    def stop(self) -> None:
-        self.stopped += 1
-
-    def begin(self, act: Awaitable[object]) -> None:
-        self.tasks.append(asyncio.ensure_future(act))
-
-    async def over(self) -> None:
-        for call in self.waiting:
-            call()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-
-
-def make_pending_deletes(
-    timers: ManualTimers,
-    deleted: list[str],
-    error: Exception | None = None,
-    delete: Callable[[str], Awaitable[str]] | None = None,
-) -> PendingDeletes:
-    async def delete_at_once(name: str) -> str:
-        if error is not None:
-            raise error
-        deleted.append(name)
-        return f"deleted {name}"
-
-    def over(name: str, is_gone: bool) -> None:
-        timers.finished.append((name, is_gone))
-
-    return PendingDeletes(delete or delete_at_once, timers.later, timers.begin, over)
-
-
-async def test_session_is_deleted_when_the_time_to_undo_is_over():
-    timers, deleted = ManualTimers(), list[str]()
-    pending = make_pending_deletes(timers, deleted)
-    pending.add("a")
-    assert (pending.session_ids, deleted) == ({"a"}, [])
-    await timers.over()
-    assert (pending.session_ids, deleted, timers.finished) == (set(), ["a"], [("a", True)])
-
-
-async def test_undo_restores_the_last_deleted_session_first():
-    timers, deleted = ManualTimers(), list[str]()
-    pending = make_pending_deletes(timers, deleted)
-    pending.add("a")
-    pending.add("b")
-    assert pending.undo() == "b"
-    await timers.over()
-    assert deleted == ["a"]
-    assert pending.undo() is None
-
-
-async def test_failed_delete_shows_the_session_again():
-    timers = ManualTimers()
-    pending = make_pending_deletes(timers, [], OSError("busy"))
-    pending.add("a")
-    await timers.over()
-    assert (pending.session_ids, timers.finished) == (set(), [("a", False)])
-
-
-async def test_quitting_deletes_pending_sessions_once_and_reports_it():
-    timers, deleted = ManualTimers(), list[str]()
-    pending = make_pending_deletes(timers, deleted)
-    pending.add("a")
-    assert await pending.finish() == ["deleted a"]
-    await timers.over()
-    assert deleted == ["a"]
-
-
-async def test_failed_delete_at_quit_does_not_stop_the_others():
-    timers = ManualTimers()
-    pending = make_pending_deletes(timers, [], OSError("busy"))
-    pending.add("a")
-    pending.add("b")
-    assert await pending.finish() == ["busy", "busy"]
-    assert pending.session_ids == set()
-
-
-async def test_delete_in_progress_stays_hidden_cannot_be_undone_and_is_awaited_at_quit():
-    timers, deleted, started, go = ManualTimers(), list[str](), asyncio.Event(), asyncio.Event()
-
-    async def slowly(name: str) -> str:
-        started.set()
-        await go.wait()
-        deleted.append(name)
-        return f"deleted {name}"
-
-    pending = make_pending_deletes(timers, deleted, delete=slowly)
-    pending.add("a")
-    firing = asyncio.ensure_future(timers.over())
-    await started.wait()
-    pending.add("b")
-    assert pending.undo() == "b"
-    assert (pending.undo(), pending.session_ids, pending.can_undo) == (None, {"a"}, False)
-    assert pending.why_no_undo == "The session is being deleted and cannot be restored."
-    finishing = asyncio.ensure_future(pending.finish())
-    go.set()
-    assert (await finishing, deleted, pending.session_ids, timers.finished) == ([], ["a"], set(), [("a", True)])
-    await firing
-
-
-# At the screen
+from tests.support.engines import Engines, events_of
+from tests.support.files import files_containing
 
 
 @pytest.fixture
-def slow_delete(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """The time to undo is short, and a deletion waits until this event is set."""
-    go, delete_at_once = asyncio.Event(), SessionsApi.delete
+def slow_hide(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Hiding a session waits until this event is set."""
+    go, hide_at_once = asyncio.Event(), SessionsApi.hide
 
     async def slowly(sessions: SessionsApi, session_id: str) -> Any:
         await go.wait()
-        return await delete_at_once(sessions, session_id)
+        return await hide_at_once(sessions, session_id)
 
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
-    monkeypatch.setattr(SessionsApi, "delete", slowly)
+    monkeypatch.setattr(SessionsApi, "hide", slowly)
     return go
 
 
-async def test_undo_during_the_deletion_says_that_it_is_too_late(open_engine: Engines, slow_delete: asyncio.Event):
+async def test_session_is_not_listed_while_it_is_being_hidden_and_undo_waits(
+    open_engine: Engines, slow_hide: asyncio.Event
+):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
         await pilot.press("d")
-        await until(
-            pilot,
-            lambda: bool(app.controllers.deleter.pending.session_ids) and not app.controllers.deleter.pending.can_undo,
-        )
+        await until(pilot, lambda: listed(screen) == ["kyoto"])
+        assert app.controllers.deleter.pending == {"lima"}
         await pilot.press("u")
-        await sees(pilot, "The session is being deleted and cannot be restored.")
-        assert (app.screen, listed(screen)) == (screen, ["kyoto"])
-        slow_delete.set()
-        await becomes(pilot, lambda: session_ids(app.active_session.engine), {"kyoto"})
+        slow_hide.set()
+        await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
+        assert await session_ids(app.active_session.engine) == {"kyoto", "lima"}
 
 
-async def test_quit_waits_for_a_deletion_in_progress(open_engine: Engines, slow_delete: asyncio.Event):
+async def test_quit_waits_for_a_session_that_is_being_hidden(open_engine: Engines, slow_hide: asyncio.Event):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await open_session_browser(pilot, app)
         await pilot.press("d")
-        await until(
-            pilot,
-            lambda: bool(app.controllers.deleter.pending.session_ids) and not app.controllers.deleter.pending.can_undo,
-        )
+        await until(pilot, lambda: bool(app.controllers.deleter.pending))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: app.controllers.quit.is_quitting)
-        slow_delete.set()
-    assert app.controllers.quit.exit_messages == ()
-    assert await session_ids(await open_engine()) == {"kyoto"}
+        slow_hide.set()
+    assert app.controllers.quit.exit_messages == ("Deleted “where is the museum of gold”.",)
+    engine = await open_engine()
+    assert await session_ids(engine) == {"kyoto"}
+    assert await engine.sessions.list_restorable() == []
 
 
-async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.01)
+async def test_session_that_cannot_be_deleted_is_listed_again(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    async def refuse(sessions: SessionsApi, session_id: str) -> Any:
+        raise StoreError("session lima is busy with run run_1; stop it first.")
+
+    monkeypatch.setattr(SessionsApi, "hide", refuse)
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        screen = await open_session_browser(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: any("is busy with run" in toast for toast in app.toasts))
+        assert listed(screen) == ["lima", "kyoto"]
+        assert not app.controllers.deleter.can_undo
+
+
+async def test_parent_of_a_deleted_fork_no_longer_folds(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         fork = (await app.active_session.engine.sessions.fork("kyoto")).session_id
@@ -202,19 +100,68 @@ async def test_undo_restores_a_deleted_session(open_engine: Engines):
     assert {one.session_id for one in await engine.sessions.list()} == {"kyoto", "lima"}
 
 
-async def test_deleted_session_is_removed_from_the_database(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
+async def test_session_that_was_deleted_before_a_crash_can_be_restored(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.controllers.drafts.is_open)
+        engine = app.active_session.engine
+        await engine.sessions.hide("lima")
+        engine._core.cleanup.hidden_here.clear()  # as if another process had hidden it and died
+        screen = await open_session_browser(pilot, app)
+        assert listed(screen) == ["kyoto"]
+        await pilot.press("u")
+        await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
+
+
+async def test_data_that_is_kept_is_named(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await until(pilot, lambda: app.controllers.drafts.is_open)
+        await app.active_session.engine.sessions.fork("lima")
+        screen = await open_session_browser(pilot, app)
+        await pilot.press("g", *["down"] * listed(screen).index("lima"), "d")
+        await until(pilot, lambda: any("Kept: the lines in 1 fork." in toast for toast in app.toasts))
+
+
+async def test_deleted_session_is_purged_after_eight_seconds(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
         await pilot.press("d")
-
-        async def left() -> list[str]:
-            return [one.session_id for one in await app.active_session.engine.sessions.list()]
-
-        await becomes(pilot, left, ["kyoto"])
-        screen.show()
+        engine = app.active_session.engine
+        await becomes(pilot, lambda: session_ids(engine), {"kyoto"})
+        await until(pilot, lambda: not app.controllers.deleter.pending)
+        open_engine.clock.advance(8)
+        await becomes(pilot, lambda: purged(engine), ["lima"])
+        await pilot.press("u")
+        await until(pilot, lambda: "No session was deleted in the last 8 seconds." in app.toasts)
         assert listed(screen) == ["kyoto"]
+
+
+async def test_no_file_has_the_words_of_a_purged_session(open_engine: Engines, tmp_path: Path):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await resume_session(pilot, app, "lima")
+        app.controllers.quit.report_crash(ValueError("the museum of gold"))
+        draft = PromptDrafts(open_engine.db)
+        draft.save(Draft("gold, unsent", session="lima"))
+        draft.release()  # as if its process had died
+        with_words = {name.partition("-")[0] for name in files_containing(tmp_path, "gold")}
+        assert with_words == {"facts.db", "facts.db.crash", "facts.db.draft"}
+
+        await open_session_browser(pilot, app)
+        await pilot.press("d")
+        await until(pilot, lambda: app.active_session.session_id != "lima" and not app.controllers.deleter.pending)
+        open_engine.clock.advance(8)
+        engine = app.active_session.engine
+        await becomes(pilot, lambda: purged(engine), ["lima"])
+        await becomes(pilot, lambda: engine._core.read(index_cleanup.pending), [])
+        assert files_containing(tmp_path, "gold", "museum") == []
+        assert files_containing(tmp_path, "Kyoto") != []
+
+
+async def purged(engine: Engine) -> list[str]:
+    return [event.metadata["session_id"] for event in events_of(engine, "session.deleted")]
 
 
 async def test_quitting_completes_a_pending_deletion(open_engine: Engines):
@@ -222,7 +169,7 @@ async def test_quitting_completes_a_pending_deletion(open_engine: Engines):
     async with at_the_screen(app) as pilot:
         await open_session_browser(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
+        await until(pilot, lambda: app.controllers.deleter.can_undo)
     engine = await open_engine()
     assert [one.session_id for one in await engine.sessions.list()] == ["kyoto"]
 
@@ -301,27 +248,13 @@ async def test_runs_list_hides_a_deleted_session_until_undo(open_engine: Engines
         await until(pilot, lambda: len(rail._shown.runs) == 3 and len(rail._shown.sessions) == 2)
 
 
-async def test_runs_of_a_deleted_session_are_not_listed(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
-    app = browsing(open_engine, *TRIPS)
-    async with at_the_screen(app) as pilot:
-        rail = app.main.rail
-        await until(pilot, lambda: len(rail._shown.runs) == 3)
-        await open_session_browser(pilot, app)
-        await pilot.press("d")
-        await becomes(pilot, lambda: session_ids(app.active_session.engine), {"kyoto"})
-        await until(pilot, lambda: len(rail._shown.runs) == 2)
-        app.services.updater.refresh("rail")
-        await until(pilot, lambda: not app.controllers.deleter.pending.can_undo and len(rail._shown.runs) == 2)
-
-
 async def test_quitting_deletes_the_open_session_and_reports_it(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         await resume_session(pilot, app, "lima")
         await open_session_browser(pilot, app)
         await pilot.press("d")
-        await until(pilot, lambda: app.controllers.deleter.pending.can_undo)
+        await until(pilot, lambda: app.controllers.deleter.can_undo)
         await pilot.press("ctrl+q")
     engine = await open_engine()
     assert await session_ids(engine) == {"kyoto"}
@@ -329,30 +262,20 @@ async def test_quitting_deletes_the_open_session_and_reports_it(open_engine: Eng
     assert app.controllers.quit.exit_messages == ("Deleted “where is the museum of gold”.",)
 
 
-async def test_session_with_a_new_message_is_not_deleted(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 600.0)
+async def test_message_to_a_deleted_session_starts_an_empty_one(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
-        later, moments = app.controllers.deleter.pending._set_timer, list[Callable[[], object]]()
-
-        def noted(seconds: float, over: Callable[[], object]) -> Any:
-            moments.append(over)
-            return later(seconds, over)
-
-        monkeypatch.setattr(app.controllers.deleter.pending, "_set_timer", noted)
         open_engine.clock.advance(60)
         await pilot.press("d")
-        await until(pilot, lambda: listed(screen) == ["kyoto"])
-        await talked(app.active_session.engine, "lima", "wait, I need it")
-        moments[0]()
-        await until(pilot, lambda: any("is not deleted: it has new messages." in told for told in app.toasts))
+        await until(pilot, lambda: listed(screen) == ["kyoto"] and not app.controllers.deleter.pending)
+        engine = app.active_session.engine
+        await talked(engine, "lima", "something else")
+        assert next(line.content for line in await engine.sessions.transcript("lima", after=0)) == "something else"
         await until(pilot, lambda: listed(screen) == ["lima", "kyoto"])
-    assert await session_ids(await open_engine()) == {"kyoto", "lima"}
 
 
-async def test_search_results_of_a_deleted_session_disappear(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
+async def test_search_results_of_a_deleted_session_disappear_until_undo(open_engine: Engines):
     app = browsing(open_engine, *TRIPS)
     async with at_the_screen(app) as pilot:
         screen = await open_session_browser(pilot, app)
@@ -360,15 +283,10 @@ async def test_search_results_of_a_deleted_session_disappear(open_engine: Engine
         await until(pilot, lambda: len(listed(screen)) == 3)
         await pilot.press("d")
         await sees(pilot, "No results for “gold”")
-
-        async def left() -> set[str]:
-            return await session_ids(app.active_session.engine)
-
-        await becomes(pilot, left, {"kyoto"})
-        await until(pilot, lambda: not app.controllers.deleter.pending.can_undo)
-        screen.show()
-        await pilot.pause()
+        await until(pilot, lambda: not app.controllers.deleter.pending)
         assert listed(screen) == []
+        await pilot.press("u")
+        await until(pilot, lambda: len(listed(screen)) == 3)
 
 
 async def test_session_with_a_run_in_progress_cannot_be_deleted(open_engine: Engines):

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-import console.ui.sessions.delete
 from console.data.conversation_loader import ConversationLoader
 from console.data.errors import SessionDeleted
 from console.launch import LaunchOptions
@@ -27,10 +26,7 @@ def second_console(open_engine: Engines) -> RecordingConsole:
 
 
 @at_both_sizes
-async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(
-    open_engine: Engines, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-):
-    monkeypatch.setattr(console.ui.sessions.delete, "UNDO_SECONDS", 0.05)
+async def test_deletion_is_reported_and_the_draft_moves_to_a_new_session(open_engine: Engines, size: tuple[int, int]):
     one, other = browsing(open_engine, ("kyoto", ("the castle",))), second_console(open_engine)
     async with at_the_screen(one) as pilot, at_the_screen(other, size) as there:
         await sees(there, "You said: the castle")

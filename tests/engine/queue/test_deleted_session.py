@@ -39,6 +39,17 @@ async def test_a_paused_message_of_a_deleted_session_is_dropped_with_the_reason(
     assert queue_items(steering.engine) == []
 
 
+async def test_a_message_of_a_hidden_session_is_dropped_and_stays_so(steering: SteeringHarness):
+    ticket = await wait_paused(steering, "secret words")
+
+    await steering.engine.sessions.hide("s")
+
+    await assert_session_deleted(ticket)
+    await steering.engine.sessions.restore("s")
+    assert await steering.engine.queue.list("s") == []
+    assert [note["reason"] for note in steering_log(steering.engine, "steering.dropped")] == ["session_deleted"]
+
+
 async def test_a_message_of_a_session_that_another_process_deletes_is_dropped(
     open_engine: Engines, monkeypatch: pytest.MonkeyPatch
 ):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection
 
-from engine.store import artifacts
+from engine.store import artifacts, tables
 from engine.store.artifacts import ArtifactRow, Storage
 from engine.store.database import Database
 from engine.store.errors import ArtifactTaken, NotFound, PathEscapes
@@ -184,8 +184,6 @@ def test_a_pipe_in_place_of_a_file_does_not_hang(conn: Connection, root: Path):
 def test_equal_bytes_are_stored_once_and_deleted_with_the_last_artifact(conn: Connection):
     artifacts.register(conn, row("art_1"), b"same")
     artifacts.register(conn, row("art_2"), b"same")
-    conn.exec_driver_sql("DELETE FROM artifacts WHERE artifact_id = 'art_1'")
-    assert artifacts.delete_orphans(conn) == 0
-    assert read(conn, "art_2") == b"same"
-    conn.exec_driver_sql("DELETE FROM artifacts")
-    assert artifacts.delete_orphans(conn) == 1
+    assert artifacts.delete_where(conn, tables.artifacts.c.artifact_id == "art_1") == (1, 0)
+    assert artifacts.read_range(conn, "art_2", now=1) == b"same"
+    assert artifacts.delete_where(conn, tables.artifacts.c.artifact_id == "art_2") == (1, 1)

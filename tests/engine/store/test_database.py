@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from engine.store import database as database_module
 from engine.store import entries, tables
 from engine.store.database import Database
 from engine.store.errors import (
@@ -386,3 +387,49 @@ async def test_concurrent_reads_each_get_their_result(database: Database):
         *(database.read(lambda conn, n=n: conn.scalar(text(f"SELECT {n}"))) for n in range(50))
     )
     assert answers == list(range(50))
+
+
+def test_writing_connection_overwrites_what_is_deleted(path: Path, monkeypatch: pytest.MonkeyPatch):
+    def connect_without(*given: object) -> sqlite3.Connection:
+        driver = connect(*given)  # type: ignore[arg-type]
+        driver.execute("PRAGMA secure_delete = OFF")  # as some builds of SQLite have it
+        return driver
+
+    connect = database_module.connect
+    monkeypatch.setattr(database_module, "connect", connect_without)
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        assert conn.exec_driver_sql("PRAGMA secure_delete").scalar() == 1
+    database.close()
+
+
+def test_wal_is_emptied_unless_another_process_reads(path: Path):
+    database = Database.open(path, write=True)
+    log = path.with_name(f"{path.name}-wal")
+    with database.writing_connection() as conn:
+        conn.exec_driver_sql("INSERT INTO storage VALUES ('o', 'k', x'00', 1)")
+        with sqlite3.connect(path) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM storage").fetchone()
+            conn.exec_driver_sql("INSERT INTO storage VALUES ('o', 'l', x'00', 1)")
+            assert not database.empty_wal()
+            assert log.stat().st_size > 0
+        reader.close()
+        assert database.empty_wal()
+        assert log.stat().st_size == 0
+    database.close()
+
+
+def test_rewritten_file_has_no_unused_pages_and_no_process_is_waited_for(path: Path):
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        conn.exec_driver_sql("CREATE TABLE filler (a)")
+        conn.exec_driver_sql("INSERT INTO filler VALUES (zeroblob(1000000))")
+        conn.exec_driver_sql("DROP TABLE filler")
+        conn.exec_driver_sql("BEGIN IMMEDIATE")
+        assert not database.rewrite()
+        conn.exec_driver_sql("ROLLBACK")
+    assert database.rewrite()
+    database.empty_wal()
+    assert path.stat().st_size < 1_000_000
+    database.close()

@@ -333,6 +333,7 @@ def test_words_that_no_line_has_any_more_are_forgotten(conn: Connection):
     write(conn, "train", place=ConversationKey("other"))
 
     delete_session(conn, "talk", at=9, event_id="audit")
+    assert not search_index.remove_unused_words(conn)
 
     assert conn.exec_driver_sql("SELECT word, is_unchecked FROM search_words").all() == [("train", 0)]
     assert find_texts(conn, "berry", None) == []

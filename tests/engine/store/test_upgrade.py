@@ -16,6 +16,7 @@ from engine.events import EntryKind, Fate, Source
 from engine.store import (
     deletion,
     entries,
+    index_cleanup,
     kept_settings,
     migrations,
     queue,
@@ -416,3 +417,36 @@ def test_upgrade_masks_the_messages_whose_fate_is_decided(tmp_path: Path, revisi
         assert item.text == "use ‹secret k›"
         assert "walnut" not in str(item)
     assert (others["plain"].text, others["plain"].metadata) == ("use walnut", {})
+
+
+def test_deletions_of_an_older_version_are_finished(path: Path):
+    def fill(conn: Connection) -> None:
+        rows = (
+            ("e1", "message.received", "console", "gone", "old words", '{"note": "old words"}'),
+            ("run:finished", "run.finished", "host", "gone", None, '{"reason": "old words"}'),
+            ("audit", "session.deleted", "host", "gone", None, "{}"),
+            ("e2", "message.received", "console", "gone", "new words", "{}"),
+            ("e3", "message.received", "console", "kept", "kept words", "{}"),
+        )
+        conn.exec_driver_sql(
+            "INSERT INTO events (event_id, event_type, source, conversation_id, input_summary, metadata, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, 1)",
+            list(rows),
+        )
+
+    make_database(path, "0005", fill)
+    database = Database.open(path, write=True)
+    with database.writing_connection() as conn:
+        kept = {
+            row.event_id: (row.conversation_id, row.input_summary, row.metadata)
+            for row in conn.exec_driver_sql("SELECT * FROM events")
+        }
+        cleanups = index_cleanup.pending(conn)
+    database.close()
+    assert kept == {
+        "run:finished": (None, None, '{"session_id":"gone"}'),
+        "audit": (None, None, '{"session_id":"gone"}'),
+        "e2": ("gone", "new words", "{}"),
+        "e3": ("kept", "kept words", "{}"),
+    }
+    assert [cleanup.is_merged for cleanup in cleanups] == [False], "words may still be in the search index"

@@ -9,7 +9,7 @@ from typing import Final
 from alembic import op
 
 revision: Final = "0007"
-down_revision: Final = "0005"
+down_revision: Final = "0006"
 branch_labels: Final = None
 depends_on: Final = None
 

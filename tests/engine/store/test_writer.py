@@ -330,7 +330,7 @@ async def test_full_disk_fails_the_batch_and_all_queued_work_and_loses_no_announ
     writer = make_writer(database, callbacks, connect)
     await writer.submit(lambda tx: tx.record(entry(1)))
     gate = threading.Event()
-    before = writer.submit(lambda _: gate.wait(20))  # what follows is in later batches
+    before = writer.submit(lambda _: gate.wait(20))  # what follows is in the same batch or in later ones
     held = writer.submit(lambda _: True)
     for position in range(2, 3 * BATCH_ITEMS):
         # The first statement of the batch still fits, so that it is half written when the disk is full.
@@ -340,7 +340,7 @@ async def test_full_disk_fails_the_batch_and_all_queued_work_and_loses_no_announ
 
     with pytest.raises(DiskFull, match=r"no space is left for .*facts\.db\. Free some space"):
         await behind
-    assert await before
+    await asyncio.wait([asyncio.ensure_future(before)])
     assert len(callbacks.failed) == 1
     assert isinstance(held.exception(), DiskFull)
     assert callbacks.entries == [entry(1)]

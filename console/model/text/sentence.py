@@ -4,8 +4,8 @@ from typing import Final
 
 FIRST_WORDS: Final = frozenset({
     "a", "all", "an", "another", "argument", "artifact", "cannot", "config", "edit", "entry", "event", "exited", "file",
-    "files", "message", "no", "not", "nothing", "run", "session", "settings", "standard", "state", "the", "there",
-    "this", "unrecognized",
+    "files", "message", "no", "not", "nothing", "process", "run", "session", "settings", "standard", "state", "the",
+    "there", "this", "unknown", "unrecognized",
 })  # fmt: skip
 """Words with which errors begin. Any other first word may be a name, an id or a path, and keeps its case."""
 

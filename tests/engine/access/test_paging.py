@@ -349,6 +349,8 @@ async def test_few_large_replies_of_a_run_are_in_memory_at_once(long: AccessHarn
 
     async def counted(self: Database, query: Any) -> Any:
         nonlocal reading, most
+        if "transcript" not in query.statement:  # the host looks for requests meanwhile
+            return await fetch(self, query)
         reading += 1
         most = max(most, reading)
         try:

@@ -222,6 +222,6 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "limits", "file_roots", "skills",
+        "limits", "artifacts", "file_roots", "skills",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

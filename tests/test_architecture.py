@@ -118,9 +118,19 @@ def imports_of(path: Path) -> Iterator[Import]:
     return imports_in(path.read_text("utf-8"), str(path.relative_to(ROOT)))
 
 
+def parse(source: str) -> ast.Module:
+    """The syntax tree of a source."""
+    for _ in range(20):
+        try:
+            return ast.parse(source)
+        except SystemError:  # CPython 3.11, if another thread changes the recursion limit meanwhile
+            continue
+    return ast.parse(source)
+
+
 def imports_in(source: str, path: str) -> Iterator[Import]:
     """Every import of ours in a source, also inside functions and under TYPE_CHECKING."""
-    tree = ast.parse(source)
+    tree = parse(source)
     for_types = {
         id(inner)
         for node in ast.walk(tree)
@@ -299,7 +309,7 @@ def own_sources() -> Iterator[tuple[str, ast.Module]]:
     for path in source_files():
         name = str(path.relative_to(ROOT))
         if name not in own and not name.startswith(("engine/protocol/", "engine/store/migrations/", "engine/bundled/")):
-            yield name, ast.parse(path.read_text("utf-8"))
+            yield name, parse(path.read_text("utf-8"))
 
 
 def test_entry_kinds_are_written_in_one_place():

@@ -13,7 +13,7 @@ async def past_run(driver: SceneDriver) -> None:
     """A past run opened from the list, with its conversation."""
     await driver.focus_pane("rail")
     await driver.press("down", "down", "enter")
-    await driver.wait_until("Is it open on Mondays?")
+    await driver.wait_until("You said: Is it open on Mondays?")
 
 
 @guided()

@@ -159,9 +159,10 @@ async def test_the_journal_records_that_the_loop_is_blocked_and_when_it_responds
     run = await wait_for_run(engine, run_id)
     assert run.row.status == "completed"
     assert {entry.source for entry in run.all("warning")} == {"host"}
-    silent, again = run.warnings[-2:]
-    assert silent.startswith("The runner has not responded for 0 s: its event loop is blocked (time.sleep,")
-    assert again.startswith("The runner responds again after ")
+    # On a busy machine there may be more of them.
+    blocked_at = next(number for number, each in enumerate(run.warnings) if "is blocked (time.sleep," in each)
+    assert run.warnings[blocked_at].startswith("The runner has not responded for 0 s: its event loop is blocked (")
+    assert run.warnings[blocked_at + 1].startswith("The runner responds again after ")
 
 
 async def test_a_run_that_is_cancelled_while_blocked_is_killed_after_the_grace(engine, processes, monkeypatch):

@@ -58,14 +58,14 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/breakpoints.py",
         "self._deadline.pause()",
-        "self._deadline.left",
+        "self._deadline.seconds_left",
         "a pause stops the run's clock",
         f"{_DEADLINE}::test_a_pause_stops_the_runs_clock_and_moves_its_deadline",
     ),
     Mutant(
         "engine/run/deadline.py",
         "self._start_timer(self._paused_seconds_left, self._clock.now())",
-        "self._run(self._seconds or 0, self._clock.now())",
+        "self._start_timer(self._seconds or 0, self._clock.now())",
         "a continued run has its remaining time",
         f"{_DEADLINE}::test_a_pause_stops_the_runs_clock_and_moves_its_deadline",
     ),
@@ -101,7 +101,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/access/held_calls.py",
         "return original.as_reply() if outcome.edit is None else _as_reply(call.call_type.name, outcome.edit)",
-        "return original.go()",
+        "return original.as_reply()",
         "the runner continues with the edited reply",
         f"{_BREAKPOINTS}::test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited",
     ),
@@ -151,7 +151,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/live.py",
         "if self._held_results.is_holding:\n            try:",
-        "if self._held_results.is_holding and self.stop is not None:\n            try:",
+        "if self._held_results.is_holding and self.stop_reason is not None:\n            try:",
         "no call overtakes a held result",
         f"{_RESULTS}::test_results_and_calls_after_a_held_result_wait_in_order",
     ),
@@ -173,7 +173,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/breakpoints.py",
         "if self._has_ended:\n            raise",
-        "if self._is_over and once:\n            raise",
+        "if self._has_ended and once:\n            raise",
         "a run that is being stopped does not pause",
         f"{_DEADLINE}::test_run_that_is_being_stopped_does_not_pause",
     ),

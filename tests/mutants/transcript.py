@@ -87,7 +87,7 @@ MUTANTS: Final = (
     Mutant(
         "engine/run/effects.py",
         '_merge_references(self._new_artifacts, message.get("artifact_refs")), []',
-        '_merge_references(self._new_artifacts, message.get("artifact_refs")), self._pending',
+        '_merge_references(self._new_artifacts, message.get("artifact_refs")), self._new_artifacts',
         "an artifact is referenced by the next assistant line only",
         "tests/engine/run/test_lines.py::test_the_next_assistant_line_refers_to_the_artifacts_made_before_it",
     ),

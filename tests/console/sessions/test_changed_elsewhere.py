@@ -63,7 +63,12 @@ async def test_invisible_sessions_are_reread_one_page_at_a_time(open_engine: Eng
 
         await engine.sessions.delete("s0")
         # Its own alone: the console reads sessions from the same engine, for the rail.
-        alone = SimpleNamespace(data_version=engine.data_version, sessions=SimpleNamespace(browse=counted))
+        version = await engine.data_version()
+
+        async def fixed_version() -> int:
+            return version  # the clean-up after the deletion writes in the background
+
+        alone = SimpleNamespace(data_version=fixed_version, sessions=SimpleNamespace(browse=counted))
         monkeypatch.setattr(reader, "_engine", alone)
         looks = [await reader.refresh() for _ in range(5)]
         assert (len(reader.tree), looks.count(True), max(reads), sum(reads)) == (6, 1, 2, 9)

@@ -144,7 +144,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         while not await self._open_engine():
             gc.enable()
             self._show()
-            await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(session.retry_seconds)
         controllers.drafts.open()
         self.set_interval(SAVE_SECONDS, controllers.drafts.save)
         gc.collect()
@@ -164,13 +164,15 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         controllers.runners.ask_if_not_ready()
         self.services.run_in_background(controllers.prompt.load_history())
         controllers.preferences.show_problems()
+        for remark in session.engine.remarks:
+            self.services.show_toast(remark)
         controllers.sessions.show_runner_change()
 
     async def _open_engine(self) -> bool:
         """Open the engine and read the session. If that fails, the screen shows why, and it is tried again."""
         try:
             if not self.active_session.is_open:
-                await self.active_session.open(on_upgrade=self._show)
+                await self.active_session.open(on_upgrade=self._show_upgrade)
             self.controllers.inspector.connect(self.active_session.engine)
             await self.services.updater.load_session()
         except Exception as error:  # noqa: BLE001  (whatever it was, the screen shows it)
@@ -180,6 +182,10 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
             return False
         self.health.set_open_error(None)
         return True
+
+    def _show_upgrade(self) -> None:
+        gc.enable()  # it was disabled for the start, and an upgrade may take minutes
+        self._show()
 
     # Once a tick
 
@@ -227,7 +233,7 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         )
         is_built_in = session.runner_id == REHEARSAL and session.agent_id is None
         title = f"{runner} (built in, no key)" if is_built_in else runner
-        main.health_line.attempt(main.health_line.show, problem)
+        main.health_line.attempt(main.health_line.show, problem, is_upgrading=session.upgrade_percent is not None)
         self.controllers.run_control.tick(situation)
         main.prompt.attempt(main.prompt.show, situation, runner=title, turn=active[1].turn if active else 0)
         if (top := self.services.full_screen) is not None:

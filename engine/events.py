@@ -24,6 +24,7 @@ from engine.journal.kinds import (
     NOT_IN_OUTLINE,
     OUTPUT_CUT,
     OUTPUT_TRACEBACK,
+    RECORD_VERSION,
     STEERING_ENDS,
     STEERING_KINDS,
     TERMINAL_RESULTS,
@@ -33,6 +34,7 @@ from engine.journal.kinds import (
     CallDecided,
     CallReplied,
     CallRequested,
+    CallStreamed,
     CancelRequested,
     Data,
     EntryKind,
@@ -49,7 +51,9 @@ from engine.journal.kinds import (
     RunCompleted,
     RunFailed,
     RunFinished,
+    RunnerOpened,
     RunStarted,
+    RunStopped,
     Source,
     StateUpdated,
     SteeringDropped,
@@ -64,6 +68,7 @@ from engine.journal.kinds import (
     ToolCallCompleted,
     ToolCallStarted,
     UnknownPayload,
+    Usage,
     Warned,
     content_text,
     decode_payload,
@@ -221,6 +226,8 @@ class Entry(NamedTuple):
     reason: str | None = None
     sequence: int | None = None
     turn: int = 1
+    usage: str | None = None
+    """The usage that the runner claims with this result, as JSON text."""
 
     def line(self) -> str:
         """Return the entry as one line of JSON. The same entry always gives the same bytes."""
@@ -234,6 +241,8 @@ class Entry(NamedTuple):
             text += f',"reason":{_json(self.reason)}'
         if self.sequence is not None:
             text += f',"sequence":{self.sequence}'
+        if self.usage is not None:
+            text += f',"usage":{self.usage}'
         return text + "}"
 
 
@@ -292,6 +301,7 @@ __all__ = [
     "NOT_IN_OUTLINE",
     "OUTPUT_CUT",
     "OUTPUT_TRACEBACK",
+    "RECORD_VERSION",
     "STEERING_ENDS",
     "STEERING_KINDS",
     "TERMINAL_RESULTS",
@@ -303,6 +313,7 @@ __all__ = [
     "CallDecided",
     "CallReplied",
     "CallRequested",
+    "CallStreamed",
     "CancelRequested",
     "CommittedEntry",
     "ContinueMode",
@@ -333,6 +344,8 @@ __all__ = [
     "RunFailed",
     "RunFinished",
     "RunStarted",
+    "RunStopped",
+    "RunnerOpened",
     "Source",
     "StateUpdated",
     "Status",
@@ -349,6 +362,7 @@ __all__ = [
     "ToolCallCompleted",
     "ToolCallStarted",
     "UnknownPayload",
+    "Usage",
     "Warned",
     "content_text",
     "decode_payload",

@@ -23,7 +23,7 @@ from tests.support.engines import Engines
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = ("console", "runners", "configuration", "resources", "commands", "python", "testing")
+PAGES = ("console", "runners", "configuration", "resources", "commands", "journal", "python", "testing")
 MANUAL = [ROOT / "docs" / f"{name}.md" for name in PAGES]
 PYTHON_PAGE = ROOT / "docs" / "python.md"
 DOCUMENTS = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "docs" / "ARCHITECTURE.md", *MANUAL]

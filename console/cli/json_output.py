@@ -27,10 +27,19 @@ def print_json(out: Output, value: object) -> None:
     out.write_lines([json.dumps(value, ensure_ascii=False, indent=2)])
 
 
+def print_json_line(out: Output, value: object) -> None:
+    """Print one JSON value on one line."""
+    out.write_lines([_on_one_line(value)])
+
+
 def print_all(out: Output, rows: Iterable["DataclassInstance"], *, as_lines: bool) -> None:
     """Print rows as one JSON array, or one row per line."""
     records = [record(row) for row in rows]
     if as_lines:
-        out.write_lines([json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in records])
+        out.write_lines([_on_one_line(row) for row in records])
     else:
         print_json(out, records)
+
+
+def _on_one_line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

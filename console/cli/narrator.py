@@ -16,6 +16,7 @@ from console.model.journal.entry_words import (
     steering_words,
 )
 from console.model.journal.json_access import arguments, words
+from console.model.journal.usage_words import usage_words
 from console.model.text.safe import one_line, safe
 from console.model.text.units import duration, latency, number, short_runner, size
 from engine.events import (
@@ -328,7 +329,7 @@ class Narrator:
     def _finished(self, entry: Entry, payload: RunFinished) -> None:
         took = "" if self._began is None else f" in {duration(entry.at - self._began)}"
         end = format_status(self._paint, payload.status, payload.reason, payload.error, took)
-        used = ", ".join(f"{one_line(key, 40)} {value}" for key, value in payload.usage.items())
+        used = usage_words(payload.usage)
         parts = [end, number(entry.position, "entry", "entries"), *([used] if used else [])]
         self._end_line()
         self._pieces.append("\n" + " · ".join(parts) + "\n")

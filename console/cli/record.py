@@ -48,14 +48,14 @@ def perform(options: argparse.Namespace) -> int:
 async def _record(options: argparse.Namespace) -> int:
     import asyncio
 
+    from console.cli.progress import open_host
     from console.cli.run import envelope_of, run_options_of
     from console.cli.run_watcher import session_of
     from console.cli.signals import SignalHandler
-    from engine.api import Engine
 
     with SignalHandler() as signals:
         try:
-            async with await Engine.open(options.target, db=options.db) as engine:
+            async with await open_host(options.target, options.db) as engine:
                 if options.session is not None:
                     options.session = await session_of(engine, options.session)
                 row = await engine.last_row()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from console.cli.exit_codes import HOST_REASONS, ExitCode, UsageError, exit_code_of_run
 from console.cli.narrator import Narrator
 from console.cli.options import session_option
-from console.cli.progress import upgrade_progress
+from console.cli.progress import open_host
 from console.cli.run import REHEARSAL, check_session_name, envelope_of, has_no_input, run_options_of
 from console.cli.signals import SignalHandler
 from console.cli.terminal import Output, print_error, standard_output
@@ -28,9 +28,7 @@ async def watch(options: argparse.Namespace) -> int:
     """Run one event. The first signal stops the run and waits for its end, a second one exits at once."""
     with SignalHandler() as signals:
         try:
-            with upgrade_progress() as progress:
-                opened = await Engine.open(options.target, db=options.db, on_progress=progress.show)
-            async with opened as engine:
+            async with await open_host(options.target, options.db) as engine:
                 run_options = run_options_of(options)
                 if options.session is not None:
                     options.session = await session_of(engine, options.session)

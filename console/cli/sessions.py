@@ -257,10 +257,10 @@ def _details(session: "Session", row: "SessionRow | None", now: int) -> list[tup
 
 
 async def _new(options: argparse.Namespace) -> int:
-    from engine.api import Engine
+    from console.cli.progress import open_host
 
     # To host, because that creates a database that does not exist yet.
-    async with await Engine.open(db=options.db, mode="host") as engine:
+    async with await open_host(None, options.db) as engine:
         session = await engine.sessions.create(
             options.session, user_id=options.user, title=options.title, metadata=_metadata(options.metadata)
         )

@@ -32,19 +32,28 @@ def perform(options: argparse.Namespace) -> int:
 
 
 async def _show(options: argparse.Namespace) -> int:
-    from console.cli.json_output import print_json, record
+    from console.cli.json_output import print_json, print_json_line, record
     from console.cli.run_watcher import printer, read_pages
-    from console.cli.terminal import standard_output
-    from engine.api import Engine
+    from console.cli.terminal import print_error, standard_output
+    from engine.api import Engine, recording_header
 
     out = standard_output()
     if options.calls:
         return await _show_calls(options, out)
     async with await Engine.open(db=options.db, mode="read") as engine:
         run = await engine.runs.get(options.run)
+        missing = await engine.runs.missing_facts(run)
         if options.json and not options.jsonl:
-            print_json(out, record(run))
+            print_json(out, {**record(run), "missing": list(missing)})
             return ExitCode.OK
+        if options.jsonl:
+            facts = record(run)
+            print_json_line(out, recording_header(facts, facts.pop("authorization"), missing))
+        elif missing:
+            print_error(
+                f"an older Trackside recorded this run, so {number(len(missing), 'fact')} about it are missing. "
+                f"List them: trackside show {run.run_id} --json"
+            )
         print_entries = printer(out, is_json=options.jsonl)
         async for page in read_pages(engine, run.run_id):
             print_entries(page)

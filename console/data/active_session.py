@@ -18,6 +18,8 @@ MAX_HELD_FILES: Final = 16
 """Attached files that are kept in memory until they are sent, of up to 1 MiB each; larger ones stay on disk."""
 RETRY_SECONDS = 1.0
 """Seconds until something that failed is tried again."""
+UPGRADE_RETRY_SECONDS = 60.0
+"""Seconds until an upgrade that failed is tried again, because each attempt may take minutes."""
 
 
 class MessageTarget(NamedTuple):
@@ -57,7 +59,9 @@ class ActiveSession:
         self.is_first_time = False
         """The database has no runs."""
         self.upgrade_percent: int | None = None
-        """The progress of a long upgrade of the database; None if there is none."""
+        """The progress of an upgrade of the database; None if there is none."""
+        self.has_tried_upgrade = False
+        """Whether the last attempt to open the engine began an upgrade."""
 
     @property
     def engine(self) -> "Engine":
@@ -68,6 +72,11 @@ class ActiveSession:
     @property
     def is_open(self) -> bool:
         return bool(self.session_id)
+
+    @property
+    def retry_seconds(self) -> float:
+        """Seconds until opening the engine is tried again."""
+        return UPGRADE_RETRY_SECONDS if self.has_tried_upgrade else RETRY_SECONDS
 
     @property
     def empty_text(self) -> str:
@@ -86,8 +95,14 @@ class ActiveSession:
         api = await asyncio.to_thread(_import_api)
         loop = asyncio.get_running_loop()
 
+        shown = -1
+
         def report(done: int, total: int) -> None:
-            loop.call_soon_threadsafe(self._set_upgrade, 100 * done // max(total, 1), on_upgrade)
+            nonlocal shown
+            percent = 100 * done // max(total, 1)
+            if percent != shown:  # much work is done in small steps
+                shown = percent
+                loop.call_soon_threadsafe(self._set_upgrade, percent, on_upgrade)
 
         try:
             if self._open_engine is not None:
@@ -96,6 +111,7 @@ class ActiveSession:
                 options = self._options
                 self._engine = await api.Engine.open(options.target, db=options.db, on_progress=report)
         finally:
+            self.has_tried_upgrade = shown >= 0
             self._set_upgrade(None, None)
         try:
             await self._start()

@@ -25,8 +25,11 @@ _SHORT_TEXTS: Final = {
     "DatabaseDamaged": "database is damaged",
     "DatabaseForeign": "not a Trackside database",
     "DatabaseMissing": "database does not exist",
+    "DatabaseInUse": "database open in another process",
+    "UpgradeInProgress": "upgraded by another process, waiting for it",
 }
 """By the name of the error's class: the engine's own sentence begins with a path and is too long for the header."""
+_TEMPORARY: Final = frozenset({"DatabaseLocked", "UpgradeInProgress"})
 
 
 def error_text(error: BaseException) -> str:
@@ -59,7 +62,7 @@ class HealthProblem(NamedTuple):
         text = f"{what}: {cause}" if what else cause
         name = type(error).__name__
         short = _SHORT_TEXTS.get(name, one_line(text, MAX_SHORT_CHARACTERS))
-        return cls(short, as_sentence(text), name == "DatabaseLocked")
+        return cls(short, as_sentence(text), name in _TEMPORARY)
 
 
 class HealthMonitor:

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from console.model.inspector.call_log import CallLog
+from console.model.inspector.call_log import Call, CallLog
 from console.model.inspector.data import (
     CallData,
     CallsData,
@@ -31,7 +31,18 @@ from console.model.sessions.line_place import LinePlace, place_of
 from console.model.text.sentence import as_sentence
 from console.model.text.units import number, size
 from engine.api import Engine, Entry, RunRow, StoreError, TranscriptLine, Written
-from engine.events import CALL_KINDS, OUTPUT_CUT, EntryKind, Outcome, Output, RunStarted, payload_as
+from engine.events import (
+    CALL_KINDS,
+    OUTPUT_CUT,
+    EntryKind,
+    Outcome,
+    Output,
+    RunFinished,
+    RunStarted,
+    Usage,
+    parse_data,
+    payload_as,
+)
 
 INDEX_ENTRIES: Final = 16_384
 """Entries per read of the index."""
@@ -87,6 +98,13 @@ def _output_line(entry: Entry) -> OutputLine:
     return OutputLine(entry.position, entry.at, output.stream, text)
 
 
+def _usage_of(entry: Entry) -> Usage:
+    """Return what the run used, for its last entry; for a result what the runner claims."""
+    if entry.type == EntryKind.RUN_FINISHED:
+        return payload_as(RunFinished, entry).usage
+    return Usage() if entry.usage is None else Usage(claimed=parse_data(entry.usage))
+
+
 TRANSCRIPT: Final = "transcript"
 _TRANSCRIPT_PAGE_LINES: Final = 200
 _MAX_TRANSCRIPT_PAGES: Final = 20
@@ -123,15 +141,13 @@ class InspectorLoader:
         except StoreError as error:
             return Unknown(run_id=run_id, position=position, words=as_sentence(str(error)))
 
-    async def load_call(self, run_id: str, number: int, positions: Sequence[int]) -> CallData | Unknown:
+    async def load_call(self, run_id: str, call: Call) -> CallData | Unknown:
         """Return the recorded request and reply of one call."""
         try:
-            entries = await self._engine.runs.entries_at(run_id, positions)
+            record = await self._engine.runs.call(run_id, call.requested_position, call.replied_position)
         except StoreError as error:
             return Unknown(run_id=run_id, words=as_sentence(str(error)))
-        found = {entry.type: orjson.loads(entry.data) for entry in entries}
-        request, reply = found.get(EntryKind.CALL_REQUESTED, {}), found.get(EntryKind.CALL_REPLIED, {})
-        return CallData(run_id=run_id, number=number, request=request, reply=reply)
+        return CallData(run_id=run_id, number=call.number, request=record.request, reply=record.reply)
 
     # Tabs
 
@@ -153,6 +169,7 @@ class InspectorLoader:
             is_open=is_open,
             is_over=run.finished_at is not None,
             changes=await self._changes(run, entry.position),
+            usage=_usage_of(entry),
         )
 
     async def _state(self, run: RunRow, position: int | None) -> InspectorData:
@@ -214,7 +231,8 @@ class InspectorLoader:
         first = await _entry_at(self._engine, run.run_id, 1)
         context = None if first is None else payload_as(RunStarted, first).context
         grants = permission_groups(run.authorization)
-        return ContextData(run_id=run.run_id, position=position, context=context, grants=grants)
+        missing = await self._engine.runs.missing_facts(run)
+        return ContextData(run_id=run.run_id, position=position, context=context, grants=grants, missing=missing)
 
     async def _call_list(self, run: RunRow, position: int | None) -> InspectorData:
         if self._calls is None or self._calls.run_id != run.run_id:

@@ -78,8 +78,11 @@ class ConsoleDriver:
         return engine
 
     async def wait_until_open(self) -> None:
-        """Wait until the engine is open or the console shows why it cannot be opened."""
-        await self.wait_until(lambda: self.is_ready or self.app.health.problem is not None)
+        """Wait until the engine is open or the console shows why it is not."""
+        session, health = self.app.active_session, self.app.health
+        await self.wait_until(
+            lambda: self.is_ready or health.problem is not None or session.upgrade_percent is not None
+        )
         await self.wait_until_settled()
 
     @property

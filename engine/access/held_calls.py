@@ -11,7 +11,6 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.access.call import MAX_REPLY_BYTES, Arguments, CallType, Reply
-from engine.access.services import Services
 from engine.events import ContinueMode, EntryKind, PauseStage, Source
 from engine.protocol.content import Message, MessageChunk
 from engine.protocol.errors import AgentAPIException, ErrorCode
@@ -50,12 +49,12 @@ class PauseDecision(NamedTuple):
     reply: Reply | None = None
 
 
-async def pause_before_call(services: Services, run: LiveRun, call: AllowedCall, location: str) -> PauseDecision:
+async def pause_before_call(run: LiveRun, call: AllowedCall, location: str) -> PauseDecision:
     """Pause before a call is made, and return what the user decided.
 
     A pull is only paused here, before it takes anything, so that changes of the queue during the pause count.
     """
-    outcome = await _pause(services, run, call, PauseStage.BEFORE, location)
+    outcome = await _pause(run, call, PauseStage.BEFORE, location)
     if outcome.edit is not None:
         return PauseDecision(NextStep.SEND_REPLY, _as_reply(call.call_type.name, outcome.edit))
     if outcome.mode is ContinueMode.CONTINUE or call.call_type.name == PULL_CALL:
@@ -63,14 +62,13 @@ async def pause_before_call(services: Services, run: LiveRun, call: AllowedCall,
     return PauseDecision(NextStep.MAKE_CALL_AND_PAUSE)
 
 
-async def pause_at_reply(services: Services, run: LiveRun, call: AllowedCall, original: "CollectedReply") -> Reply:
+async def pause_at_reply(run: LiveRun, call: AllowedCall, original: "CollectedReply") -> Reply:
     """Pause at the reply of a call. Returns the reply to send: the original, or the one that the user has set."""
-    outcome = await _pause(services, run, call, PauseStage.REPLY, STEP, original.as_data())
+    outcome = await _pause(run, call, PauseStage.REPLY, STEP, original.as_data())
     return original.as_reply() if outcome.edit is None else _as_reply(call.call_type.name, outcome.edit)
 
 
 async def _pause(
-    services: Services,
     run: LiveRun,
     call: AllowedCall,
     stage: PauseStage,
@@ -85,14 +83,13 @@ async def _pause(
         arguments=run.order.secret_mask.cover_value(call.arguments.model_dump(mode="json", exclude_unset=True)),
         original=None if original is None else _masked(run, original),
     )
-    outcome = await run.pause_control.wait_while_paused(pause, partial(_edit_reply, services, run, call, original))
+    outcome = await run.pause_control.wait_while_paused(pause, partial(_edit_reply, run, call, original))
     if outcome is None:
         raise AgentAPIException.of(ErrorCode.CANCELLED, "the run ended while it was paused at this call")
     return outcome
 
 
 def _edit_reply(
-    services: Services,
     run: LiveRun,
     call: AllowedCall,
     original: Mapping[str, Any] | None,
@@ -105,9 +102,9 @@ def _edit_reply(
     Returns the reply to send, and the reply as it is shown.
     """
     edit = check_edited_reply(call.call_type.name, run.order.secret_mask.put_back(reply, original))
-    kind = "call.edited"
-    parts = services.entry_part(run, kind, "original", original) | services.entry_part(run, kind, "edit", edit)
-    run.recorder.record(Source.USER, EntryKind.PAUSE_EDITED, {"call_id": call.call_id, **parts, "editor": editor})
+    parts = {"original": orjson.dumps(original), "edit": orjson.dumps(edit)}
+    data = {"call_id": call.call_id, "editor": editor}
+    run.recorder.record_call(Source.USER, EntryKind.PAUSE_EDITED, data, parts)
     return edit, _masked(run, edit)
 
 

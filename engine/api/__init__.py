@@ -10,6 +10,7 @@ from engine.intake.envelope import CONSOLE_DELIVERY, LOCAL_ACTOR, EventEnvelope,
 from engine.intake.errors import IntakeError
 from engine.intake.event_examples import default_draft, example_draft
 from engine.journal.delta_text import DeltaText
+from engine.journal.recording import RecordingHeader, read_recording_header, recording_header
 from engine.journal.secret_mask import has_mark, note_process_secrets, process_mask, secrets_in
 from engine.project.agents import AgentConfig
 from engine.project.config import ConfigError, InvalidAgent, Project, find_project, json_schema
@@ -49,6 +50,7 @@ from engine.store.errors import (
     HostSilent,
     NotFound,
     OwnedByOtherHost,
+    RecordingError,
     SessionDeleted,
     SlotTaken,
     StateConflict,
@@ -137,6 +139,8 @@ __all__ = [
     "Reach",
     "Receipt",
     "RecentPlace",
+    "RecordingError",
+    "RecordingHeader",
     "Registry",
     "Reloaded",
     "RunOptions",
@@ -184,7 +188,9 @@ __all__ = [
     "reach",
     "read_attachment",
     "read_event",
+    "read_recording_header",
     "reason_not_passed",
+    "recording_header",
     "saved_settings_in",
     "secrets_in",
     "text_of",

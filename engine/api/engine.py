@@ -71,7 +71,7 @@ class _Upgrade:
 
     def report(self, done: int, total: int) -> None:
         if self._is_over:
-            raise UpgradeInterrupted("the upgrade was interrupted; the next start continues it.")
+            raise UpgradeInterrupted("the upgrade was interrupted and changed nothing; the next start begins again.")
         if self._on_progress is not None:
             self._on_progress(done, total)
 
@@ -91,6 +91,8 @@ class Engine:
         self._follower: asyncio.Task[None] | None = None
         self.recovered_runs: Sequence[str] = ()
         """The ids of the runs that dead hosts had left open, and that were closed on opening."""
+        self.remarks: Sequence[str] = tuple(database.remarks)
+        """Sentences for the user about the opening: the database was upgraded, or what a killed upgrade had left."""
         self.runs = RunsApi(core)
         self.breakpoints = BreakpointsApi(core)
         self.queue = QueueApi(core)
@@ -122,7 +124,7 @@ class Engine:
 
         With state "memory", for tests, the runs begin with an empty state, which is gone when the engine is closed.
         Such an engine must be the only host of its database.
-        A long upgrade calls `on_progress` in another thread. If this is cancelled, the next open continues the upgrade.
+        An upgrade calls `on_progress` in another thread. If this is cancelled, the next open begins the upgrade again.
         """
         clock = clock or SystemClock()
         options = WorkspaceOptions(target, project, resources, catalog)

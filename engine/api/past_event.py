@@ -9,7 +9,8 @@ from sqlalchemy import Connection
 from engine.events import EntryKind, RunStarted
 from engine.intake.envelope import EventEnvelope
 from engine.journal.secret_mask import SecretMask, has_mark
-from engine.protocol.content import Attachment
+from engine.journal.stored_context import PREFIX, restore_context
+from engine.protocol.content import Attachment, ContentElement
 from engine.protocol.context import AgentRunContext
 from engine.queue.items import current_envelope
 from engine.run.masked_event import mask_event
@@ -58,8 +59,8 @@ def _from_context(conn: Connection, run: RunRow | None, name: str) -> EventEnvel
     found = entries.page(conn, run.run_id, limit=1) if run is not None else []
     if run is None or not found or found[0].type != EntryKind.RUN_STARTED:
         raise NotFound(f"{name} never started as a run, so its input is not stored.")
-    context = AgentRunContext.model_validate(RunStarted(orjson.loads(found[0].data)).context)
-    return envelope_from_context(context, run)
+    restored = restore_context(conn, run.run_id, RunStarted(orjson.loads(found[0].data)))
+    return envelope_from_context(AgentRunContext.model_validate(restored.context), run)
 
 
 def _with_raw(conn: Connection, envelope: EventEnvelope, lost: list[str], now: int) -> EventEnvelope:
@@ -84,11 +85,19 @@ def _with_bytes(conn: Connection, envelope: EventEnvelope, lost: list[str], now:
             attachments.append(attachment.model_copy(update={"content": encoded}))
         else:
             lost.append(f"attachment {attachment.name or attachment.artifact_id!r:.80} is not stored any more")
-    contents = [part for part in envelope.input.contents if not (part.model_extra or {}).get(MARK)]
+    contents = [part for part in envelope.input.contents if not _is_lost(part)]
     if len(contents) < len(envelope.input.contents):
         lost.append("a picture or file inside the message is not stored")
     restored = envelope.input.model_copy(update={"attachments": attachments, "contents": contents})
     return envelope.model_copy(update={"input": restored})
+
+
+def _is_lost(part: ContentElement) -> bool:
+    """Whether a picture or file inside the message was removed, or is not stored any more."""
+    if (part.model_extra or {}).get(MARK):
+        return True
+    addresses = (part.image_base64, part.file_base64, part.file_url, part.image_url.url if part.image_url else None)
+    return any(isinstance(each, str) and each.startswith(PREFIX) for each in addresses)
 
 
 def _content(conn: Connection, artifact_id: str, event_id: str, now: int) -> bytes | None:

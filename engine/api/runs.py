@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import Connection
+
 from engine.api.core import EngineCore
 from engine.api.past_event import PastEvent, past_event
-from engine.events import FINAL_STATUSES, Entry, Fate, Mode, Status
+from engine.events import FINAL_STATUSES, Entry, EntryKind, Fate, Mode, RunStarted, Status, Usage, payload_as
 from engine.intake.attachments import read_attachment
 from engine.intake.compose import EventDraft, compose
 from engine.intake.envelope import EventEnvelope, copy_with_new_ids, message
+from engine.journal.call_record import CallRecord, read_call
+from engine.journal.missing_facts import missing_facts
 from engine.protocol.content import Attachment
 from engine.queue.requests import Action
 from engine.queue.ticket import Ticket
@@ -20,9 +24,17 @@ from engine.run.breakpoints import Pause
 from engine.run.external_run import ExternalExecution, as_external
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
-from engine.store import entries, hosts, queue, runs
+from engine.store import artifacts, entries, hosts, parts, queue, runs
 from engine.store.entries import EntryHead
-from engine.store.errors import AlreadyFinal, CannotSteer, EventTaken, HostGone, OwnedByOtherHost, StoreError
+from engine.store.errors import (
+    AlreadyFinal,
+    CannotSteer,
+    EventTaken,
+    HostGone,
+    NotFound,
+    OwnedByOtherHost,
+    StoreError,
+)
 from engine.store.queue import QueueItem
 from engine.store.runs import RunRow
 
@@ -186,6 +198,28 @@ class RunsApi:
         if not run.metadata.get(runs.EXTERNAL):
             raise StoreError(f"run {run.run_id} is executed by its runner here; it takes no results from outside.")
 
+    async def call(self, run_id: str, requested: int, replied: int | None) -> CallRecord:
+        """A call of a run, by the positions of its request and its reply."""
+        return await self._core.read(lambda conn: read_call(conn, run_id, requested, replied))
+
+    async def part(self, run_id: str, ref: str) -> bytes:
+        """A large part of one of the run's entries, by its reference, such as `arguments_ref`.
+
+        Raises NotFound, or PartDamaged if its content has changed since it was stored.
+        """
+        now = self._core.now()
+
+        def read(conn: Connection) -> bytes:
+            if parts.is_used_by(conn, run_id, ref):
+                return parts.read(conn, ref)
+            # Runs that were recorded by schema 12 or older have their parts as artifacts.
+            artifact = artifacts.get(conn, ref, now=now)
+            if artifact.run_id != run_id:
+                raise NotFound(f"Run {run_id} has no part {ref:.80}.")
+            return artifacts.read_range(conn, ref, 0, artifact.size_bytes or 0, now=now)
+
+        return await self._core.read(read)
+
     # Stop and wait
 
     def is_in_progress(self, run_id: str) -> bool:
@@ -283,6 +317,13 @@ class RunsApi:
         now = self._core.now()
         mask = await self._core.secret_mask()
         return await self._core.read(lambda conn: past_event(conn, name, mask, now=now))
+
+    async def missing_facts(self, run: RunRow) -> tuple[str, ...]:
+        """What the record of a run lacks because an older Trackside made it, as sentences; usually empty."""
+        first = await self.journal(run.run_id, after=0, limit=1)
+        if not first or first[0].type != EntryKind.RUN_STARTED:
+            return ()
+        return missing_facts(payload_as(RunStarted, first[0]), Usage.read(run.usage))
 
     async def has_host(self, run: RunRow) -> bool:
         """Whether the process that hosts a run is alive; if not, the next host to open closes the run."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
+RECORD_VERSION: Final = 2
+"""The version of the record that this Trackside writes; `run.started` has it. docs/journal.md lists what each added."""
 Data = Mapping[str, Any]
 NO_DATA: Final[Data] = {}
 _CONTEXT_TIMES: Final = (("trigger", "timestamp"), ("event", "event_time"), ("runtime", "deadline_at"))
@@ -33,10 +35,12 @@ class EntryKind(StrEnum):
 
     # Written by the host
     RUN_STARTED = "run.started"
+    RUN_STOPPED = "run.stopped"
     RUN_FINISHED = "run.finished"
     CANCEL_REQUESTED = "cancel.requested"
     CALL_REQUESTED = "call.requested"
     CALL_DECIDED = "call.decided"
+    CALL_STREAMED = "call.streamed"
     CALL_REPLIED = "call.replied"
     STEERING_QUEUED = "steering.queued"
     STEERING_EDITED = "steering.edited"
@@ -55,6 +59,7 @@ class EntryKind(StrEnum):
     PAUSE_EDITED = "pause.edited"
     PAUSE_ENDED = "pause.ended"
     OUTPUT = "output"
+    RUNNER_OPENED = "runner.opened"
     WARNING = "warning"
     RESULT_UNTYPED = "result.untyped"
     RESULT_UNREADABLE = "result.unreadable"
@@ -74,7 +79,7 @@ LAST_KIND: Final = EntryKind.RUN_FINISHED
 """The type of the last entry of every run."""
 TERMINAL_RESULTS: Final = frozenset({EntryKind.RUN_COMPLETED, EntryKind.RUN_FAILED})
 """Results with which a runner ends its run."""
-CALL_KINDS: Final = frozenset({EntryKind.CALL_REQUESTED, EntryKind.CALL_DECIDED, EntryKind.CALL_REPLIED})
+CALL_KINDS: Final = frozenset(kind for kind in EntryKind if kind.startswith("call."))
 STEERING_KINDS: Final = frozenset(kind for kind in EntryKind if kind.startswith("steering."))
 STEERING_ENDS: Final = (EntryKind.STEERING_INJECTED, EntryKind.STEERING_DROPPED, EntryKind.STEERING_WITHDRAWN)
 """Kinds after which nothing more happens to a steering message."""
@@ -164,6 +169,34 @@ def _mappings(value: object) -> tuple[Data, ...]:
     return tuple(cast("dict[str, Any]", each) for each in array(value) if isinstance(each, dict))
 
 
+_ORIGINS: Final = ("seen", "claimed", "sum")
+"""The names of the figures of a usage, as they are recorded."""
+
+
+class Usage(NamedTuple):
+    """What a run used, as amounts by name, such as `total_tokens`. The figures are never added up."""
+
+    seen: Data = NO_DATA
+    """What the replies of models reported that passed through the host."""
+    claimed: Data = NO_DATA
+    """What the runner reported with its results."""
+    combined: Data = NO_DATA
+    """The sum of both: a run of record version 1 has no other figure."""
+
+    @classmethod
+    def read(cls, value: object) -> "Usage":
+        """Return the usage of a run's row or of its last entry. Amounts without an origin are a sum of both."""
+        found = mapping(value)
+        by_origin = tuple(found.get(name) for name in _ORIGINS)
+        if any(isinstance(each, dict) for each in by_origin):
+            return cls(*map(mapping, by_origin))
+        return cls(combined=found)
+
+    def as_data(self) -> dict[str, Data]:
+        """Return the usage as it is recorded: an object for each figure, without empty ones."""
+        return {name: amounts for name, amounts in zip(_ORIGINS, self, strict=True) if amounts}
+
+
 # Payloads
 
 
@@ -215,8 +248,14 @@ class RunStarted(Payload):
     agent_id: str | None
     event_id: str
     context: Data
+    stored: tuple[str, ...]
+    """The digests of the parts that the context refers to."""
     is_external: bool
     """Whether the runner was executed elsewhere, and its results were only recorded here."""
+    external_id: str | None
+    """The id of the run where it was executed."""
+    record: int
+    """The version of the record: 1 if the run was recorded before versions had numbers."""
 
     def __init__(self, data: Data) -> None:
         self.runner_id = text(data.get("runner_id"))
@@ -224,7 +263,10 @@ class RunStarted(Payload):
         self.agent_id = _optional_text(data.get("agent_id"))
         self.event_id = text(data.get("event_id"))
         self.context = _with_numeric_times(mapping(data.get("context")))
+        self.stored = _texts(data.get("stored"))
         self.is_external = data.get("external") is True
+        self.external_id = _optional_text(data.get("external_id"))
+        self.record = _optional_integer(data.get("record")) or 1
 
     @property
     def event(self) -> Data:
@@ -273,14 +315,26 @@ class RunFinished(Payload):
     reason: str
     error: str
     retryable: bool
-    usage: Data
+    usage: Usage
 
     def __init__(self, data: Data) -> None:
         self.status = text(data.get("status"))
         self.reason = text(data.get("reason"))
         self.error = text(data.get("error"))
         self.retryable = data.get("retryable") is True
-        self.usage = mapping(data.get("usage"))
+        self.usage = Usage.read(data.get("usage"))
+
+
+@_payload
+class RunStopped(Payload):
+    """A stop of the run by the host: at its deadline or a limit, or because its process is gone."""
+
+    reason: str
+    error: str
+
+    def __init__(self, data: Data) -> None:
+        self.reason = text(data.get("reason"))
+        self.error = text(data.get("error"))
 
 
 @_payload
@@ -297,7 +351,7 @@ class CancelRequested(Payload):
 
 @_payload
 class CallRequested(Payload):
-    """A call of the runner. Large arguments are an artifact, `arguments_ref`."""
+    """A call of the runner. Large arguments are stored as a part, `arguments_ref`."""
 
     call_id: str
     action: str
@@ -332,21 +386,45 @@ class CallDecided(Payload):
 
 
 @_payload
+class CallStreamed(Payload):
+    """Frames of a streamed reply that were sent to the runner.
+
+    Each has the position of the newest entry at that time.
+    """
+
+    call_id: str
+    frames: tuple[tuple[int, Data], ...]
+
+    def __init__(self, data: Data) -> None:
+        self.call_id = text(data.get("call_id"))
+        pairs = (cast("list[object]", each) for each in array(data.get("frames")) if isinstance(each, list))
+        self.frames = tuple((_optional_integer(pair[0]) or 0, mapping(pair[1])) for pair in pairs if len(pair) == 2)
+
+
+@_payload
 class CallReplied(Payload):
-    """The reply of a call, its error, or both if a stream failed. A large reply is an artifact, `reply_ref`."""
+    """The reply of a call, or its error. A large reply is stored as a part, `reply_ref`.
+
+    If the runner cancels a call while its reply is on its way, a second entry has only `cancelled_by`.
+    """
 
     call_id: str
     reply: object
     reply_ref: str | None
     reply_size: int | None
+    streamed: Data
+    """Of a streamed reply, whose frames are in earlier entries: their number, the time to the first one, and usage."""
     error: Data
+    is_cancelled_by_runner: bool
 
     def __init__(self, data: Data) -> None:
         self.call_id = text(data.get("call_id"))
         self.reply = data.get("reply")
         self.reply_ref = _optional_text(data.get("reply_ref"))
         self.reply_size = _optional_integer(data.get("reply_size"))
+        self.streamed = mapping(data.get("streamed"))
         self.error = mapping(data.get("error"))
+        self.is_cancelled_by_runner = data.get("cancelled_by") == Source.RUNNER
 
     @property
     def error_code(self) -> str:
@@ -537,7 +615,7 @@ class PauseEnded(Payload):
 
 @_payload
 class PauseEdited(Payload):
-    """The reply that the user set for a paused call. Large values are artifacts, `original_ref` and `edit_ref`."""
+    """The reply that the user set for a paused call. Large values are parts, `original_ref` and `edit_ref`."""
 
     call_id: str
     original: object
@@ -568,12 +646,27 @@ class Output(Payload):
     text: str
     lines: int
     bytes: int
+    limit: int
 
     def __init__(self, data: Data) -> None:
         self.stream = text(data.get("stream"))
         self.text = text(data.get("text"))
         self.lines = _optional_integer(data.get("lines")) or 0
         self.bytes = _optional_integer(data.get("bytes")) or 0
+        self.limit = _optional_integer(data.get("limit")) or 0
+
+
+@_payload
+class RunnerOpened(Payload):
+    """A connection or process that the runner opened itself, without a call. Recorded once per kind and run."""
+
+    what: str
+    """"connection" or "process"."""
+    target: str
+
+    def __init__(self, data: Data) -> None:
+        self.what = text(data.get("what"))
+        self.target = text(data.get("target"))
 
 
 @_payload
@@ -755,10 +848,12 @@ class ActionRequested(Payload):
 
 PAYLOADS: Final[Mapping[str, type[Payload]]] = {
     EntryKind.RUN_STARTED: RunStarted,
+    EntryKind.RUN_STOPPED: RunStopped,
     EntryKind.RUN_FINISHED: RunFinished,
     EntryKind.CANCEL_REQUESTED: CancelRequested,
     EntryKind.CALL_REQUESTED: CallRequested,
     EntryKind.CALL_DECIDED: CallDecided,
+    EntryKind.CALL_STREAMED: CallStreamed,
     EntryKind.CALL_REPLIED: CallReplied,
     EntryKind.STEERING_QUEUED: SteeringQueued,
     EntryKind.STEERING_EDITED: SteeringEdited,
@@ -777,6 +872,7 @@ PAYLOADS: Final[Mapping[str, type[Payload]]] = {
     EntryKind.PAUSE_EDITED: PauseEdited,
     EntryKind.PAUSE_ENDED: PauseEnded,
     EntryKind.OUTPUT: Output,
+    EntryKind.RUNNER_OPENED: RunnerOpened,
     EntryKind.WARNING: Warned,
     EntryKind.RESULT_UNTYPED: ResultUntyped,
     EntryKind.RESULT_UNREADABLE: ResultUnreadable,

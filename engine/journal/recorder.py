@@ -1,6 +1,8 @@
 """Gives every entry of a run its position, turn and time, and queues it for the writer."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import orjson
@@ -10,7 +12,9 @@ from engine.events import Outcome
 from engine.journal.kinds import OUTPUT_CUT, EntryKind, Source
 from engine.journal.secret_mask import SecretMask
 from engine.journal.turns import Turns
+from engine.store.batch import Transaction
 from engine.store.entries import Entry
+from engine.store.parts import RunParts
 from engine.store.writer import Writer
 
 JOURNAL_LIMIT: Final = 1024 * 1024 * 1024
@@ -19,6 +23,9 @@ ROW_BYTES: Final = 128
 """Bytes of an entry on disk in addition to its data: its other columns and its place in the index (119 for a printed
 line). They count towards both limits, so that empty entries are bounded too.
 """
+MAX_ENTRY_PART_BYTES: Final = 32 * 1024
+"""The most bytes of a request or reply that an entry contains; more is stored as a part, and the entry refers to it."""
+_APPLIED: Final = (None, Outcome.WARNED)
 
 
 class Recorder:
@@ -29,7 +36,8 @@ class Recorder:
         self._clock = clock
         self._run_id = run_id
         self._marks = marks
-        self._turns = Turns()
+        self.turns = Turns()
+        self._parts = RunParts(run_id)
         self._position = 0
         self._size = 0
         self._output_size = 0
@@ -46,24 +54,11 @@ class Recorder:
     @property
     def is_full(self) -> bool:
         """Return whether the journal of this run has reached its size limit; then the run must end."""
-        return self._size > JOURNAL_LIMIT
-
-    def count(self, size: int) -> None:
-        """Add to the size of the journal, for content that is stored outside of an entry."""
-        self._size += size
+        return self._size + self._parts.stored_bytes > JOURNAL_LIMIT
 
     def cover(self, text: str) -> str:
         """Return JSON text with its secrets masked, as it may be recorded."""
         return self._marks.cover(text)
-
-    @property
-    def began_with_pull(self) -> bool:
-        """Return whether the turn began with the request of the newest pull."""
-        return self._turns.began_with_pull
-
-    def begin_turn(self) -> None:
-        """Begin the next turn, because a pull returned items."""
-        self._turns.begin()
 
     def entry(
         self,
@@ -76,21 +71,84 @@ class Recorder:
         reason: str | None = None,
         sequence: int | None = None,
         at: int | None = None,
+        usage: str | None = None,
     ) -> Entry:
         """Create the next entry. The caller must append or record it before any later entry."""
         written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
         self._position += 1  # only now: data that cannot be encoded must not leave a gap
         self._size += (len(written) if written.isascii() else len(written.encode())) + ROW_BYTES
-        turn = self._turns.note(kind, data)
+        if source == Source.RUNNER and outcome in _APPLIED:
+            self.turns.note_result(kind, data)
+        if usage is not None:
+            usage = self._marks.cover(usage)
+            self._size += len(usage.encode())
         at = self._clock.now() if at is None else at
         reason = None if reason is None else self._marks.cover_words(reason)
-        return Entry(self._run_id, self._position, at, str(source), str(kind), written, outcome, reason, sequence, turn)
+        turn = self.turns.turn
+        return Entry(
+            self._run_id, self._position, at, str(source), str(kind), written, outcome, reason, sequence, turn, usage
+        )
 
     def record(self, source: str, kind: str, data: Mapping[str, Any], **details: Any) -> None:
         """Write one entry that has no other effect."""
         if self.is_broken:
             return
         self._writer.append(self.entry(source, kind, data, **details))
+
+    def record_call(
+        self, source: str, kind: str, data: Mapping[str, Any], parts: Mapping[str, bytes], **details: Any
+    ) -> None:
+        """Record a request or reply, whose parts are JSON text.
+
+        A large part is stored by its content, and the entry has its digest as `NAME_ref` and its size as `NAME_size`.
+        """
+        if self.is_broken:
+            return
+        fields: dict[str, Any] = dict(data)
+        large: dict[str, bytes] = {}
+        for name, part in parts.items():
+            if len(part) <= MAX_ENTRY_PART_BYTES:
+                fields[name] = orjson.Fragment(part)
+            else:
+                fields[f"{name}_size"] = len(part)
+                large[name] = part
+        entry = self.entry(source, kind, fields, **details)
+        if large:
+            self._store(entry, large)
+        else:
+            self._writer.append(entry)
+
+    def record_stored(self, source: str, kind: str, data: Mapping[str, Any], parts: Sequence[bytes], at: int) -> None:
+        """Record an entry that refers to these parts by their digests. Their secrets must be masked already."""
+        if self.is_broken:
+            return
+        entry = self.entry(source, kind, data, at=at)
+        if not parts:
+            self._writer.append(entry)
+            return
+
+        def write(tx: Transaction) -> None:
+            for part in parts:
+                self._parts.add_whole(tx.connection, part)
+            tx.record(entry)
+
+        self._submit(entry, write, sum(map(len, parts)))
+
+    def _store(self, entry: Entry, large: Mapping[str, bytes]) -> None:
+        def write(tx: Transaction) -> None:
+            # Secrets are masked in the writer's thread: that may take a second if there are many.
+            digests = {
+                f"{name}_ref": self._parts.add(tx.connection, self.cover(part.decode()).encode())
+                for name, part in large.items()
+            }
+            fields = ",".join(f'"{name}":"{digest}"' for name, digest in digests.items())
+            tx.record(entry._replace(data=f"{entry.data[:-1]},{fields}}}"))
+
+        self._submit(entry, write, sum(map(len, large.values())))
+
+    def _submit(self, entry: Entry, write: Callable[[Transaction], None], size: int) -> None:
+        future = self._writer.submit(partial(_write_or_fail, entry, write), size)
+        future.add_done_callback(_ignore_error)
 
     def warn(self, message: str, **details: str) -> None:
         """Record a warning of the host. A warning about a result belongs in the entry of that result."""
@@ -118,3 +176,16 @@ class Recorder:
                 outcome=Outcome.DROPPED,
                 reason=f"output beyond {OUTPUT_LIMIT // 2**20} MiB per run is counted, not recorded",
             )
+
+
+def _write_or_fail(entry: Entry, write: Callable[[Transaction], None], tx: Transaction) -> None:
+    """Inside the writer: write an entry with its parts, or without them if they cannot be stored."""
+    error = tx.attempt(write)
+    if error is not None:
+        tx.record(entry._replace(outcome=Outcome.FAILED, reason=f"its content could not be stored: {error}"[:500]))
+
+
+def _ignore_error(future: asyncio.Future[None]) -> None:
+    # A failed write reaches every live run through the writer's own failure; nobody else waits for this future.
+    if not future.cancelled():
+        future.exception()

@@ -27,8 +27,10 @@ class Pull:
         self._order = run.order
         self._limit = limit
         self._now = now
-        self.begins_turn = not run.recorder.began_with_pull
-        """Whether the pull begins a turn if it returns messages."""
+        self._turns = run.recorder.turns
+        self._turn = self._turns.turn
+        self._begins_turn = self._turns.can_begin_at_pull
+        """Whether the pull starts a turn if it returns messages."""
         self._decision = RecordedDecision(run.recorder, Source.HOST, EntryKind.STEERING_PULLED, {"items": []})
 
     def take(self, tx: Transaction) -> DecisionResult[Sequence[QueueItem]]:
@@ -41,9 +43,14 @@ class Pull:
         items = [queue.pull(conn, item, at=self._now, position=entry.position) for item in _fitting(found)]
         for item in items:
             write_transcript_line(tx, item, self._order.secret_mask, run_id=run_id, at=self._now)
-        # A pull that returns messages begins the next turn, and is its first entry.
+        # A pull that returns messages starts the next turn, and is its first entry.
         recorded = with_data(entry, {"items": [item.item_id for item in items]})
-        return items, recorded._replace(turn=entry.turn + (self.begins_turn and bool(items)))
+        return items, recorded._replace(turn=entry.turn + (self._begins_turn and bool(items)))
+
+    def start_turn(self) -> None:
+        """Start the turn of a pull that returned messages. Called on the loop, after the commit."""
+        if self._begins_turn:
+            self._turns.begin(self._turn)
 
 
 def mark_injected(

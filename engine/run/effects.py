@@ -79,9 +79,13 @@ class Effects:
             ),
         )
 
+    def new_artifact_id(self) -> str:
+        """Return an id for an artifact to which the runner gave none."""
+        return self._ids.new("art")
+
     def artifact(self, entry: Entry, payload: dict[str, Any]) -> Operation:
         """Store an artifact of the runner. If it cannot be stored, the result is dropped and the run goes on."""
-        artifact_id: str = payload.get("artifact_id") or self._ids.new("art")
+        artifact_id: str = payload["artifact_id"]
         event_id = self._ids.new("evt")
 
         def write(tx: Transaction) -> None:

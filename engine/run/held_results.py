@@ -3,15 +3,15 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engine.events import PauseStage
 from engine.run.breakpoints import Pause, PauseControl
+from engine.runtimes.runtime import RunnerCall
 
 
 class _Item(NamedTuple):
-    deliver: Callable[[], bool | None]
-    """Handles the item; returns True if it will write its first entry only in the loop's next iteration."""
+    deliver: Callable[[], None]
     kind: object = None
     """The type of a result, which may match a breakpoint itself."""
 
@@ -39,19 +39,6 @@ class HeldResults:
         """Add a result of this type, or something else that must keep its order among the results."""
         self._items.append(_Item(deliver, kind))
 
-    async def wait_for_turn(self) -> None:
-        """Return when everything that is held now has been delivered. A call is answered only then."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def deliver() -> bool:
-            if turn.done():  # the runner cancelled the call
-                return False
-            turn.set_result(None)
-            return True
-
-        self._items.append(_Item(deliver))
-        await turn
-
     def when_room(self, call: Callable[[], None]) -> None:
         """Call back when nothing is held and the writer has room."""
         if self.is_holding:
@@ -78,12 +65,44 @@ class HeldResults:
             if location is not None:
                 self._pause(location, kind)
                 return
-            if self._items.popleft().deliver():
-                # A woken call runs before the next item here, and writes its first entry without a break.
-                asyncio.get_running_loop().call_soon(self._deliver_rest)
-                return
+            self._items.popleft().deliver()
         self.is_holding = False
         self._emptied.set()
         calls, self._waiting_for_room = self._waiting_for_room, []
         for call in calls:
             self._when_room(call)
+
+
+class HeldCall:
+    """A call that was read behind a paused result. It is recorded and answered after that result."""
+
+    def __init__(self, open_call: Callable[[], RunnerCall]) -> None:
+        self._open_call = open_call
+        self._call: RunnerCall | None = None
+        self._opened = asyncio.Event()
+        self._is_cancelled = False
+        self._is_closed = False
+
+    def deliver(self) -> None:
+        """Record the call, because everything before it was delivered."""
+        call = self._call = self._open_call()
+        if self._is_cancelled:
+            call.cancel()
+        if self._is_closed:
+            call.close()
+        self._opened.set()
+
+    async def answer(self) -> Any:
+        await self._opened.wait()
+        assert self._call is not None  # noqa: S101  (it is set before the event)
+        return await self._call.answer()
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        if self._call is not None:
+            self._call.cancel()
+
+    def close(self) -> None:
+        self._is_closed = True
+        if self._call is not None:
+            self._call.close()

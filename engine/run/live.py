@@ -4,23 +4,31 @@ import asyncio
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import partial
-from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 import orjson
 
 from engine.clock import Clock
-from engine.events import EntryKind, Outcome, Source
+from engine.events import EntryKind, Outcome, Source, Usage
 from engine.journal.delta_mask import DeltaMask
 from engine.journal.recorder import JOURNAL_LIMIT, Recorder
 from engine.protocol.results import ResultType
 from engine.run.breakpoints import PauseControl
 from engine.run.deadline import Deadline
 from engine.run.effects import Effects
-from engine.run.held_results import HeldResults
-from engine.run.normalise import MAX_TYPE_LENGTH, UNREADABLE, CheckedResult, Normaliser, PreparedResult, prepare
+from engine.run.held_results import HeldCall, HeldResults
+from engine.run.normalise import (
+    MAX_TYPE_LENGTH,
+    UNREADABLE,
+    CheckedResult,
+    Normaliser,
+    PreparedResult,
+    prepare,
+    usage_text,
+)
 from engine.run.run_order import RunOrder
-from engine.runtimes.runtime import Execution
+from engine.run.usage import MAX_AMOUNT, UsageCounter
+from engine.runtimes.runtime import Execution, RunnerCall
 from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.writer import Writer
@@ -30,11 +38,6 @@ REPORTED_WAIT_SECONDS: Final = 1.0
 LINGER_SECONDS: Final = 1.0
 """How long a runner may go on after its terminal result before it is stopped."""
 _KNOWN_TYPES: Final = frozenset(ResultType)
-_MAX_USAGE: Final = 2**53
-_MAX_USAGE_NAMES: Final = 100
-_MAX_USAGE_NAME_LENGTH: Final = 255
-_MAX_USAGE_READ: Final = 1_000
-"""Names of one usage that are looked at."""
 UNREADABLE_ENTRIES: Final = 100
 """Unreadable lines of a run that get an entry each. Later ones are counted, with one entry for each burst."""
 BURST_SECONDS: Final = 1.0
@@ -58,8 +61,8 @@ class StopReason(StrEnum):
 class CallHandler(Protocol):
     """Answers the calls of a runner. Implemented above this package, by the call server."""
 
-    async def answer(self, run: "LiveRun", action: str, data: dict[str, Any]) -> Any:
-        """Return the reply's data, or an async iterator of parts of it. Raises AgentAPIException."""
+    def open(self, run: "LiveRun", action: str, data: dict[str, Any]) -> RunnerCall:
+        """Record a call and the decision about it."""
         ...
 
 
@@ -95,7 +98,8 @@ class LiveRun:
         self.last_pull_at: int | None = None
         self.started_at: int | None = None
         self.cancel_requested_at: int | None = None
-        self.usage: dict[str, int | float] = {}
+        self.usage_seen = UsageCounter()
+        self.usage_claimed = UsageCounter()
         self.pending_deltas_after: int | None = None
         """The position before the first delta that no completed message has replaced."""
         timeout_text = f"the run took longer than {order.timeout:g} s" if order.timeout is not None else ""
@@ -192,19 +196,19 @@ class LiveRun:
         # No runner waits for the user any more: deliver what it sent before it went.
         self.pause_control.end_all()
 
-    async def call(self, action: str, data: dict[str, Any]) -> Any:
-        if self._held_results.is_holding:
-            try:
-                await self._held_results.wait_for_turn()
-            except asyncio.CancelledError:
-                if not self.has_ended:
-                    shown = self.order.secret_mask.cover_words(action)[:100]
-                    self.recorder.warn(f"The runner cancelled {shown} while the run was paused at a result.")
-                raise
+    def request(self, action: str, data: dict[str, Any]) -> RunnerCall:
+        open_call = partial(self._open_call, action, data)
+        if not self._held_results.is_holding:
+            return open_call()
+        held = HeldCall(open_call)
+        self._held_results.add(held.deliver)
+        return held
+
+    def _open_call(self, action: str, data: dict[str, Any]) -> RunnerCall:
         self.record_burst()
         self._check_journal_limit()
         self.last_activity_at = self._clock.now()
-        return await self._calls.answer(self, action, data)
+        return self._calls.open(self, action, data)
 
     # Called by the host
 
@@ -218,7 +222,14 @@ class LiveRun:
         if self.stop_reason is None:
             self.stop_reason = reason
             self.stop_error = error
+            if reason is not StopReason.CANCELLED:  # a request to cancel has an entry of its own
+                self.record_stop(reason, error)
             self._interrupt()
+
+    def record_stop(self, reason: str, error: str) -> None:
+        """Record that the host stops the run, or that its process is gone."""
+        if self.started.is_set() and not self.has_ended:
+            self.recorder.record(Source.HOST, EntryKind.RUN_STOPPED, {"reason": reason, "error": error})
 
     def stop_for_storage_failure(self, error: str) -> None:
         """Stop the run because entries of it could not be written. No entry may follow the gap."""
@@ -268,17 +279,10 @@ class LiveRun:
     def final_result_type(self) -> ResultType | None:
         return self._normaliser.final_type
 
-    def add_usage(self, usage: object) -> None:
-        """Add the usage that a result or a model's reply reports."""
-        if not isinstance(usage, dict):
-            return
-        for name, amount in islice(cast("dict[str, Any]", usage).items(), _MAX_USAGE_READ):
-            if not isinstance(amount, int | float) or isinstance(amount, bool) or len(name) > _MAX_USAGE_NAME_LENGTH:
-                continue
-            total = self.usage.get(name, 0) + amount
-            # A larger number is no count of anything, and its sum could not be written as JSON.
-            if abs(total) <= _MAX_USAGE and (name in self.usage or len(self.usage) < _MAX_USAGE_NAMES):
-                self.usage[name] = total
+    @property
+    def usage(self) -> Usage:
+        """What the run has used so far: seen by the host, and claimed by the runner."""
+        return Usage(self.usage_seen.amounts, self.usage_claimed.amounts)
 
     # Results
 
@@ -292,10 +296,11 @@ class LiveRun:
             checked = checked._replace(
                 outcome=Outcome.IGNORED, reason=f"came after the run was stopped ({self.stop_reason})", applies=False
             )
+        envelope = result.result if type(result) is PreparedResult else result
+        if isinstance(envelope, dict) and (claim := cast("dict[str, Any]", envelope).get("usage")) is not None:
+            recorded = result.usage if type(result) is PreparedResult else usage_text(claim)
+            checked = self._note_usage(checked, claim, *recorded)
         if checked.applies:
-            envelope = result.result if type(result) is PreparedResult else result
-            if (usage := cast("dict[str, Any]", envelope).get("usage")) is not None:
-                self.add_usage(usage)
             if self._delta_mask.holds_text and checked.kind != ResultType.MESSAGE_DELTA:
                 self._end_deltas(checked)
             self._handlers.get(checked.kind, self._record)(checked)
@@ -304,6 +309,17 @@ class LiveRun:
             if checked.protocol_error is not None:
                 self.request_stop(StopReason.PROTOCOL, checked.protocol_error)
         self._check_journal_limit()
+
+    def _note_usage(
+        self, checked: CheckedResult, claim: object, text: str | None, problem: str | None
+    ) -> CheckedResult:
+        """Count the usage that a result claims, if the result is applied. Returns the result with what is recorded."""
+        if checked.applies:
+            self.usage_claimed.add(claim)
+        if problem is None:
+            return checked._replace(usage=text)
+        reason = problem if checked.reason is None else f"{checked.reason}; {problem}"
+        return checked._replace(outcome=checked.outcome or Outcome.WARNED, reason=reason)
 
     def _record_unreadable(self, reason: str, size: int) -> None:
         if self.has_ended:
@@ -318,7 +334,7 @@ class LiveRun:
         if self._burst_timer is None:
             self._burst_timer = asyncio.get_running_loop().call_later(BURST_SECONDS, self._end_burst)
         self._burst_lines += 1
-        self._burst_bytes = min(self._burst_bytes + size, _MAX_USAGE)
+        self._burst_bytes = min(self._burst_bytes + size, MAX_AMOUNT)
         self._burst_reason = reason
 
     def _end_burst(self) -> None:
@@ -337,6 +353,7 @@ class LiveRun:
             outcome=checked.outcome,
             reason=checked.reason,
             sequence=checked.sequence,
+            usage=checked.usage,
         )
         self.last_activity_at = entry.at
         return entry
@@ -378,6 +395,11 @@ class LiveRun:
         self.submit_operation(self.effects.message(self._entry(checked), message), checked.memory)
 
     def _apply_artifact(self, checked: CheckedResult) -> None:
+        if not checked.payload.get("artifact_id"):
+            given = {"artifact_id": self.effects.new_artifact_id()}
+            data = checked.data | given
+            text = orjson.dumps(data).decode()
+            checked = checked._replace(data=data, text=text, payload=checked.payload | given)
         self.submit_operation(self.effects.artifact(self._entry(checked), checked.payload), checked.memory)
 
     def _apply_state(self, checked: CheckedResult) -> None:

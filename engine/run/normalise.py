@@ -10,7 +10,7 @@ import orjson
 from engine.events import EntryKind, Outcome
 from engine.protocol.payloads import validate_payload
 from engine.protocol.results import ResultType
-from engine.store.redact import redact
+from engine.store.redact import redact, with_digest
 
 _MAX_GAPS: Final = 1_000
 _CONTAINER_BYTES: Final = 64
@@ -78,6 +78,8 @@ def _first(gap: tuple[int, int]) -> int:
 
 MAX_RESULT_BYTES: Final = 1024 * 1024
 MAX_RESULT_DEPTH: Final = 100
+MAX_USAGE_BYTES: Final = 4 * 1024
+"""The usage of a result that is recorded. It is not counted as queued data, so 4,096 queued results add 16 MiB."""
 MAX_MESSAGE_PARTS: Final = 10_000
 """Items in a list of a message, such as its content. Only large results can have more, so only those are checked."""
 MAX_TYPE_LENGTH: Final = 200
@@ -86,8 +88,10 @@ _MAX_INTEGER: Final = 2**63 - 1
 TERMINAL_TYPES: Final = frozenset({ResultType.RUN_COMPLETED.value, ResultType.RUN_FAILED.value})
 _KNOWN: Final = frozenset(str(kind) for kind in ResultType)
 
-_HOST_TYPES: Final = frozenset({EntryKind.RUN_STARTED, EntryKind.RUN_FINISHED})
-_HOST_PREFIXES: Final = frozenset({"breakpoint", "call", "cancel", "output", "pause", "result", "steering", "warning"})
+_HOST_TYPES: Final = frozenset({EntryKind.RUN_STARTED, EntryKind.RUN_STOPPED, EntryKind.RUN_FINISHED})
+_HOST_PREFIXES: Final = frozenset(
+    {"breakpoint", "call", "cancel", "output", "pause", "result", "runner", "steering", "warning"}
+)
 
 UNTYPED: Final = EntryKind.RESULT_UNTYPED
 UNREADABLE: Final = EntryKind.RESULT_UNREADABLE
@@ -111,6 +115,8 @@ class CheckedResult(NamedTuple):
     """Set if the run must fail because of it."""
     memory: int = 0
     """About the bytes that the payload takes in memory."""
+    usage: str | None = None
+    """The usage that the result claims, as JSON."""
 
 
 _Reading = tuple[str, object, dict[str, Any], str, object, int, str | None, str | None]
@@ -131,6 +137,8 @@ class PreparedResult(NamedTuple):
     reading: _Reading
     problem: str | None
     """The problem of its data."""
+    usage: tuple[str | None, str | None]
+    """Its usage, by `usage_text`."""
 
 
 def prepare(result: Any, run_id: str, cover: Callable[[str], str]) -> PreparedResult:
@@ -143,7 +151,8 @@ def prepare(result: Any, run_id: str, cover: Callable[[str], str]) -> PreparedRe
     if refusal is None and protocol_error is None and kind in _KNOWN:
         problem = _oversized(data) or validate_payload(kind, data)
     reading = (kind, data, shown, cover(text), sequence, memory, refusal, protocol_error)
-    return PreparedResult(result, kind, reading, problem)
+    claim = cast("dict[str, Any]", result).get("usage") if isinstance(result, dict) else None
+    return PreparedResult(result, kind, reading, problem, usage_text(claim))
 
 
 def _read(result: Any, run_id: str) -> _Reading:
@@ -162,7 +171,7 @@ def _read(result: Any, run_id: str) -> _Reading:
         shown = {"size": size}
         text = orjson.dumps(shown).decode()
     elif "base64" in text or '"attachments"' in text:
-        redacted = redact(data)
+        redacted = redact(data, with_digest)
         text = orjson.dumps(redacted).decode()
         shown = cast("dict[str, Any]", redacted) if isinstance(redacted, dict) else {}
     own = envelope.get("run_id")
@@ -264,6 +273,16 @@ def _encode(data: object) -> tuple[str, int, int, str | None]:
     if brackets > MAX_RESULT_DEPTH and nesting_depth(cast(object, data)) > MAX_RESULT_DEPTH:
         return "", size, 0, f"nested deeper than {MAX_RESULT_DEPTH} levels"
     return blob.decode(), size, len(blob) + _CONTAINER_BYTES * brackets, None
+
+
+def usage_text(usage: object) -> tuple[str | None, str | None]:
+    """Return the usage of a result as JSON, or why it is not recorded. Only an object is a usage."""
+    if not isinstance(usage, dict):
+        return None, None
+    text, size, _, refusal = _encode(cast(object, usage))
+    if refusal is None and size > MAX_USAGE_BYTES:
+        refusal = f"{size} bytes exceed the limit of a usage ({MAX_USAGE_BYTES})"
+    return (text, None) if refusal is None else (None, f"its usage is not recorded: {refusal}")
 
 
 def nesting_depth(value: object) -> int:

@@ -1,7 +1,7 @@
 """Executes runs: starts the runner, stops it if necessary, and writes the end of the run on every path."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from traceback import format_exception
@@ -13,8 +13,9 @@ from sqlalchemy import Connection
 from engine.clock import Clock, Ids
 from engine.events import EntryKind, Source, Status
 from engine.journal.delta_text import DeltaText
-from engine.journal.kinds import DELTAS
+from engine.journal.kinds import DELTAS, RECORD_VERSION
 from engine.journal.secret_mask import SecretMask
+from engine.journal.stored_context import StoredContext, has_bytes, store_bytes
 from engine.log import get_log
 from engine.protocol.content import text_of
 from engine.run.effects import Effects
@@ -30,7 +31,6 @@ from engine.store.database import Database
 from engine.store.entries import Entry
 from engine.store.errors import AlreadyFinal, NotFound, StoreError
 from engine.store.event_log import EventRow
-from engine.store.redact import redact
 from engine.store.runs import RunRow
 from engine.store.writer import Writer
 
@@ -54,7 +54,7 @@ class RunEnd:
 
     status: Status
     data: dict[str, Any]
-    usage: dict[str, int | float] | None = None
+    usage: Mapping[str, Any] | None = None
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     secret_mask: SecretMask = field(default_factory=SecretMask)
     last_activity_at: int | None = None
@@ -152,8 +152,11 @@ class Orchestrator:
         live.started_at = now
         live.learn_secrets(facts.secrets)
         context = build_context(order, facts, self._clock)
+        started = StoredContext(_started_data(order, context), [])
+        if has_bytes(started.data):
+            started = await asyncio.to_thread(store_bytes, started.data, order.secret_mask)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
-        live.recorder.record(Source.HOST, EntryKind.RUN_STARTED, redact(_started_data(order, context)), at=now)
+        live.recorder.record_stored(Source.HOST, EntryKind.RUN_STARTED, started.data, started.parts, at=now)
         for warning in (*order.warnings, *facts.warnings):
             live.recorder.warn(warning)
         if live.stop_reason is None:
@@ -186,6 +189,8 @@ class Orchestrator:
                 await execution.kill()
             ending = await ended
             await live.wait_for_held_results()
+            if ending.how is EndKind.LOST and live.stop_reason is None:
+                live.record_stop(EndKind.LOST, ending.message)
             return ending
         finally:
             stopped.cancel()
@@ -251,10 +256,11 @@ class Orchestrator:
         if verdict.status is Status.COMPLETED and order.envelope.conversation_id is not None:
             sessions.touch(tx.connection, order.envelope.conversation_id, at=now)
         mask = order.secret_mask
-        data = mask.cover_value(verdict.data(live.usage))
+        usage = live.usage.as_data()
+        data = mask.cover_value(verdict.data(usage))
         pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
-        usage = mask.cover_value(live.usage) or None
-        end = RunEnd(verdict.status, data, usage, {"steering": pulls}, mask, live.last_activity_at)
+        covered = mask.cover_value(usage) or None
+        end = RunEnd(verdict.status, data, covered, {"steering": pulls}, mask, live.last_activity_at)
         return close_run(tx, order.run_id, end, self._drop_leftovers, at=now)
 
 
@@ -319,6 +325,7 @@ def _started_data(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
         "binding_id": order.binding.binding_id,
         "agent_id": order.binding.agent_id,
         "event_id": order.envelope.event_id,
+        "record": RECORD_VERSION,
         "context": context,
         **({"external": True, "external_id": order.external_id} if order.is_external else {}),
     }

@@ -1,5 +1,6 @@
 """Decides how a run ended, from its terminal result, the end of its code and the reason for a stop."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ class Verdict:
     error: str = ""
     retryable: bool = False
 
-    def data(self, usage: dict[str, int | float]) -> dict[str, Any]:
+    def data(self, usage: Mapping[str, Any]) -> dict[str, Any]:
         """Return the data of the `run.finished` entry."""
         data: dict[str, Any] = {"status": self.status, "reason": self.reason}
         if self.error:

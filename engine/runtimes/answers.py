@@ -1,7 +1,7 @@
 """Answers a run's calls on the host's side, each in its own task."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, Final, cast
@@ -9,12 +9,14 @@ from typing import Any, Final, cast
 from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.runtimes import wire
 from engine.runtimes.pipes import WritePipe
-from engine.runtimes.runtime import ConfirmedReply, EncodedReply, Sink
+from engine.runtimes.runtime import ConfirmedReply, EncodedReply, RunnerCall, Sink
 
 MAX_TASKS: Final = 1024
 """Far above what the gate lets through: a flood of calls must not become a flood of tasks."""
 ENCODED_BYTES: Final = 32 * 1024
 """A longer reply is split into fragments in a thread."""
+MAX_ANSWERED: Final = 256
+"""Answered calls that are remembered, because the runner may have cancelled them while the reply was on its way."""
 
 
 class Answers:
@@ -25,6 +27,8 @@ class Answers:
         self._write = pipe.write
         self._room = pipe.room
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._calls: dict[int, RunnerCall] = {}
+        self._answered: OrderedDict[int, RunnerCall] = OrderedDict()
         self._waiting: deque[asyncio.Future[None]] = deque()
         """Calls that wait until the runner has read earlier replies, in order."""
         self._waking: asyncio.Task[None] | None = None
@@ -33,8 +37,8 @@ class Answers:
         """Start to answer a call; the runner may cancel it."""
         if action == "__cancel_action":
             called = cast("dict[str, Any]", data).get("seq_id") if isinstance(data, dict) else None
-            if isinstance(called, int) and (task := self._tasks.get(called)) is not None:
-                task.cancel()
+            if isinstance(called, int):
+                self._cancel(called)
             return
         if number in self._tasks:
             self._reject_request(number, ErrorCode.INVALID_ARGUMENT, f"call {number} is already in progress")
@@ -45,9 +49,24 @@ class Answers:
         if not isinstance(data, dict):
             self._reject_request(number, ErrorCode.INVALID_ARGUMENT, f"{action:.80}: its data is not an object")
             return
-        answer = self._answer(number, action, cast("dict[str, Any]", data))
+        call = self._calls[number] = self._sink.request(action, cast("dict[str, Any]", data))
+        answer = self._answer(number, action, call)
         task = self._tasks[number] = asyncio.get_running_loop().create_task(answer)
-        task.add_done_callback(lambda _: self._tasks.pop(number))
+        task.add_done_callback(lambda _: self._done(number))
+
+    def _cancel(self, number: int) -> None:
+        call = self._calls.get(number) or self._answered.pop(number, None)
+        if call is not None:
+            call.cancel()
+        if (task := self._tasks.get(number)) is not None:
+            task.cancel()
+
+    def _done(self, number: int) -> None:
+        del self._tasks[number]
+        call = self._answered[number] = self._calls.pop(number)
+        call.close()
+        if len(self._answered) > MAX_ANSWERED:
+            self._answered.popitem(last=False)
 
     def stop(self) -> None:
         """Cancel all calls, because the run has ended."""
@@ -56,11 +75,11 @@ class Answers:
         if self._waking is not None:
             self._waking.cancel()
 
-    async def _answer(self, number: int, action: str, data: dict[str, Any]) -> None:
+    async def _answer(self, number: int, action: str, call: RunnerCall) -> None:
         try:
             if not self._room.is_set() or self._waiting:
                 await self._wait_for_turn()
-            reply = await self._sink.call(action, data)
+            reply = await call.answer()
             if hasattr(reply, "__aiter__"):
                 await self._stream(number, reply)
             elif isinstance(reply, EncodedReply):

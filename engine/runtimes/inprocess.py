@@ -1,13 +1,22 @@
 """Runs runners in this process, for unit tests and benchmarks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import aclosing, contextmanager
 from typing import Any, Final, cast
 
 from engine.protocol import AgentRunContext
 from engine.runtimes import wire
-from engine.runtimes.runtime import ConfirmedReply, EncodedReply, Ending, EndKind, Launch, RuntimeProblem, Sink
+from engine.runtimes.runtime import (
+    ConfirmedReply,
+    EncodedReply,
+    Ending,
+    EndKind,
+    Launch,
+    RunnerCall,
+    RuntimeProblem,
+    Sink,
+)
 from engine.runtimes.worker.file_stamps import Stamp, stamp_of
 from engine.runtimes.worker.host_calls import unsendable
 from engine.runtimes.worker.result_encoding import encoded
@@ -105,20 +114,36 @@ class _DirectCalls:
         self._sink = sink
 
     async def call(self, action: str, data: dict[str, Any]) -> Any:
-        reply = await self._sink.call(action, _through_wire(action, data))
-        if isinstance(reply, ConfirmedReply):
-            reply.written()
-            return reply.data
-        if isinstance(reply, EncodedReply):
-            reply.sent()
-            return wire.parse(reply.text, wire.MAX_DEPTH)
-        return reply
+        with self._request(action, data) as call:
+            reply = await call.answer()
+            if isinstance(reply, ConfirmedReply):
+                reply.written()
+                return reply.data
+            if isinstance(reply, EncodedReply):
+                reply.sent()
+                return wire.parse(reply.text, wire.MAX_DEPTH)
+            return reply
 
     async def stream(self, action: str, data: dict[str, Any]) -> AsyncGenerator[Any, None]:
-        asked = cast("AsyncGenerator[Any, None]", await self._sink.call(action, _through_wire(action, data)))
-        async with aclosing(asked) as replies:
-            async for reply in replies:
-                yield reply
+        with self._request(action, data) as call:
+            async with aclosing(cast("AsyncGenerator[Any, None]", await call.answer())) as replies:
+                try:
+                    async for reply in replies:
+                        yield reply
+                except (asyncio.CancelledError, GeneratorExit):
+                    call.cancel()  # before the replies are closed, which records their end
+                    raise
+
+    @contextmanager
+    def _request(self, action: str, data: dict[str, Any]) -> Generator[RunnerCall]:
+        call = self._sink.request(action, _through_wire(action, data))
+        try:
+            yield call
+        except (asyncio.CancelledError, GeneratorExit):
+            call.cancel()
+            raise
+        finally:
+            call.close()
 
 
 def _through_wire(action: str, data: dict[str, Any]) -> dict[str, Any]:

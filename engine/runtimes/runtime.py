@@ -72,8 +72,24 @@ class EncodedReply:
     """Called once, when the reply was written or cannot be."""
 
 
+class RunnerCall(Protocol):
+    """A call of a runner that was read and recorded."""
+
+    async def answer(self) -> Any:
+        """Return data, a confirmed or encoded reply, or an iterator of data. Raises AgentAPIException."""
+        ...
+
+    def cancel(self) -> None:
+        """Report that the runner does not wait for the reply any more. The reply may be on its way already."""
+        ...
+
+    def close(self) -> None:
+        """Report that nothing more is done for this call: its reply was written, or `answer` was cancelled."""
+        ...
+
+
 class Sink(Protocol):
-    """Receives what a runner produces. Only `call` raises; all but `prepare` are called on the loop's thread."""
+    """Receives what a runner produces. Nothing here raises; all but `prepare` are called on the loop's thread."""
 
     @property
     def full(self) -> bool:
@@ -123,8 +139,8 @@ class Sink(Protocol):
         """Report that the runner's process is gone. Earlier results may still be on the way."""
         ...
 
-    async def call(self, action: str, data: dict[str, Any]) -> Any:
-        """Answer a call with data, a confirmed or encoded reply, or an iterator. Raises AgentAPIException."""
+    def request(self, action: str, data: dict[str, Any]) -> RunnerCall:
+        """Take one call. It is recorded in the order in which results and calls were read."""
         ...
 
 

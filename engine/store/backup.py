@@ -13,6 +13,7 @@ from engine.store.errors import BackupRefused, missing, translate
 from engine.store.private_files import FILE_MODE, sqlite_files
 
 _PAGES_PER_STEP: Final = 1_024
+"""Pages that are copied between two calls of the progress function, in 4 ms."""
 Progress = Callable[[int, int], None]
 """Called with the copied and the total number of pages."""
 
@@ -41,7 +42,11 @@ def back_up(database: Path, target: Path, *, overwrite: bool = False, progress: 
             raise _unwritable(target, error) from error
         copy = Path(name)
         try:
-            _copy(source, database, copy, target, progress)
+            _take_snapshot(source, database)
+            try:
+                copy_pages(source, copy, progress)
+            except sqlite3.Error as error:
+                raise BackupRefused(f"the backup to {target} failed: {error}. No file was written.") from error
             os.fchmod(descriptor, FILE_MODE)
             os.fsync(descriptor)
             _publish(copy, target, overwrite=overwrite)
@@ -67,24 +72,26 @@ def _check_target(database: Path, target: Path, *, overwrite: bool) -> None:
         raise BackupRefused(f"{target} is a database in use: {in_use[0]} exists. Name another file for the backup.")
 
 
-def _copy(source: sqlite3.Connection, database: Path, copy: Path, target: Path, progress: Progress | None) -> None:
-    def report(_status: int, remaining: int, total: int) -> None:
-        if progress is not None:
-            progress(total - remaining, total)
-
+def _take_snapshot(source: sqlite3.Connection, database: Path) -> None:
+    """Open a snapshot. Without it, SQLite starts again whenever another process writes between two steps."""
     try:
-        # An open snapshot: without it, SQLite starts again whenever another process writes between two steps.
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.Error as error:
         raise translate(error, database) from error
-    try:
-        with closing(sqlite3.connect(copy, isolation_level=None)) as written:
-            written.execute("PRAGMA journal_mode = OFF")
-            written.execute("PRAGMA synchronous = OFF")  # the caller syncs the complete file
-            source.backup(written, pages=_PAGES_PER_STEP, progress=report)
-    except sqlite3.Error as error:
-        raise BackupRefused(f"the backup to {target} failed: {error}. No file was written.") from error
+
+
+def copy_pages(source: sqlite3.Connection, copy: Path, progress: Progress | None) -> None:
+    """Copy all pages of a database into an empty file, step by step. The caller syncs the file."""
+
+    def report(_status: int, remaining: int, total: int) -> None:
+        if progress is not None:
+            progress(total - remaining, total)
+
+    with closing(sqlite3.connect(copy, isolation_level=None)) as written:
+        written.execute("PRAGMA journal_mode = OFF")
+        written.execute("PRAGMA synchronous = OFF")
+        source.backup(written, pages=_PAGES_PER_STEP, progress=report)
 
 
 def _publish(copy: Path, target: Path, *, overwrite: bool) -> None:

@@ -1,6 +1,7 @@
 """A SQLite database file: opening and upgrading it, its connections, and short reads in threads."""
 
 import asyncio
+import shlex
 import sqlite3
 import time
 from collections.abc import Callable
@@ -8,25 +9,35 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Lock
-from typing import Final, Literal, TypeVar, cast
+from typing import Final, Literal, TypeVar
 
 from sqlalchemy import Connection, NullPool, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from engine.store import search_index, tables
+from engine.store import hosts, search_index, tables
 from engine.store.async_reader import AsyncReader, Query
 from engine.store.errors import (
     DatabaseForeign,
+    DatabaseLocked,
+    DatabaseMissing,
     DatabaseNewer,
     DatabaseOlder,
     StoreError,
+    UpgradeInProgress,
     missing,
     speaks_of_the_file,
     sqlite_code,
     translate,
 )
 from engine.store.memory_state import FILE, MemoryState
-from engine.store.private_files import create_private_file, make_private_folder, sqlite_files, tighten
+from engine.store.private_files import (
+    create_private_file,
+    make_private_folder,
+    sqlite_files,
+    tighten,
+    upgrade_copy,
+)
+from engine.store.row_mapping import driver_of
 
 T = TypeVar("T")
 Synchronous = Literal["NORMAL", "FULL"]
@@ -34,7 +45,7 @@ Mode = Literal["ro", "rw", "ro&immutable=1"]
 StateStore = Literal["database", "memory"]
 
 OnProgress = Callable[[int, int], None]
-"""Called with the finished and the total number of steps."""
+"""Called with the work that is done, and with all of it. An error that it raises ends the upgrade."""
 
 BUSY_SECONDS: Final = 5.0
 READERS: Final = 3
@@ -58,6 +69,8 @@ class Database:
 
     def __init__(self, path: Path, *, synchronous: Synchronous, busy: float, reading: Mode, write: bool) -> None:
         self.path = path
+        self.remarks: list[str] = []
+        """Sentences for the user about the opening: an upgrade, or what a killed upgrade had left."""
         self._is_written = write
         self._mode: Mode = reading
         self._synchronous = synchronous
@@ -91,7 +104,7 @@ class Database:
         """Open a database; with `write`, create or upgrade it. A newer, damaged or foreign file is not changed.
 
         With state "memory", the state is empty, and gone when the database is closed; that of the file stays as it is.
-        A long upgrade calls `on_progress`. If that raises an error, the next open continues the upgrade.
+        An upgrade calls `on_progress`. If that raises an error, the next open begins the upgrade again.
         """
         path = path.expanduser().absolute()
         try:
@@ -101,23 +114,22 @@ class Database:
             if found is None and not write:
                 raise missing(path)
             if found != tables.SCHEMA_VERSION and not write:
-                raise DatabaseOlder(
-                    f"{path} was written by an older Trackside. `trackside run --db {path}` upgrades it."
-                )
+                raise _older(path, found)
             database = cls(path, synchronous=synchronous, busy=busy, reading=mode, write=write)
             if write:
-                database._prepare(on_progress, current=found == tables.SCHEMA_VERSION)
+                try:
+                    database._prepare(found, on_progress)
+                except BaseException:
+                    database.close()
+                    raise
                 tighten(sqlite_files(path))
                 if state == "memory":
                     database._use_memory_state()
-            elif database.read_now(search_index.has_backlog):
-                database.close()
-                raise DatabaseOlder(
-                    f"the upgrade of {path} has not finished. If no process is working on it, "
-                    f"`trackside run --db {path}` continues it."
-                )
         except (DBAPIError, sqlite3.Error, OSError) as error:
-            raise translate(error, path) from error
+            problem = translate(error, path)
+            if isinstance(problem, DatabaseLocked) and (pid := hosts.upgrading_process(path)) is not None:
+                problem = _in_progress(path, pid)
+            raise problem from error
         return database
 
     def writing_connection(self) -> Connection:
@@ -255,31 +267,44 @@ class Database:
         driver.execute("PRAGMA secure_delete = ON")
         return driver
 
-    def _prepare(self, on_progress: OnProgress | None, *, current: bool) -> None:
+    def _prepare(self, found: str | None, on_progress: OnProgress | None) -> None:
         """Check that the file is writable, switch it to WAL mode, and create or upgrade its tables."""
-        if not self.path.exists():
-            with suppress(FileExistsError):  # another process was first
-                create_private_file(self.path.resolve())
+        if found is None:
+            self._create_file()
         with self.writing_connection() as connection:
             self._into_wal(connection)
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-            if current:
+            if found != tables.SCHEMA_VERSION:
+                # Read again under the lock: another process may have created or upgraded the tables meanwhile.
+                found = _stamp_of(driver_of(connection), self.path)
+            if found is None:
+                _create_tables(connection)
+                connection.exec_driver_sql("COMMIT")
+            elif found == tables.SCHEMA_VERSION:
                 # BEGIN succeeds on a read-only file, too; only a write fails. This write is rolled back.
                 connection.exec_driver_sql("PRAGMA user_version = 0")
                 connection.exec_driver_sql("ROLLBACK")
+                self._finish_killed_upgrade()
             else:
-                backup = self._bring_up(connection)
-                connection.exec_driver_sql("COMMIT")
-                if backup is not None:
-                    backup.unlink(missing_ok=True)
-            if search_index.has_backlog(connection):
-                self._index_backlog(connection, on_progress)
+                from engine.store.upgrade import Upgrade  # noqa: PLC0415  (alembic costs 430 ms)
 
-    def _index_backlog(self, connection: Connection, on_progress: OnProgress | None) -> None:
-        """Make the search index of an upgraded database, or continue it after an interruption."""
-        while (progress := search_index.index_backlog(connection)) is not None:
-            if on_progress is not None:
-                on_progress(progress.done, progress.total)
+                self.remarks.append(Upgrade(connection, self.path, found, on_progress).run(self.empty_wal))
+
+    def _create_file(self) -> None:
+        copy = upgrade_copy(self.path)
+        if copy.exists():
+            raise DatabaseMissing(
+                f"there is no database at {self.path}, but an interrupted upgrade left a copy of it, {copy}. "
+                f"Rename the copy to {self.path.name} to use it, or move it away to begin with an empty database."
+            )
+        with suppress(FileExistsError):  # another process was first, or the file is empty
+            create_private_file(self.path.resolve())
+
+    def _finish_killed_upgrade(self) -> None:
+        if upgrade_copy(self.path).exists():
+            from engine.store.upgrade import finish_killed  # noqa: PLC0415  (alembic costs 430 ms)
+
+            self.remarks += finish_killed(self.path)
 
     def _into_wal(self, connection: Connection) -> None:
         # SQLite ignores the busy timeout if another process switches the mode at the same time, so this loop waits.
@@ -294,49 +319,11 @@ class Database:
             else:
                 return
 
-    def _bring_up(self, connection: Connection) -> Path | None:
-        """Create or upgrade the tables inside a transaction. Returns the backup that was made before an upgrade."""
-        # Read again under the lock: another process may have created or upgraded the tables meanwhile.
-        driver = cast(sqlite3.Connection, connection.connection.driver_connection)
-        found = _stamp_of(driver, self.path)
-        if found is None:
-            tables.metadata.create_all(connection)
-            connection.exec_driver_sql(f"CREATE TABLE {STAMP} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
-            connection.exec_driver_sql(f"INSERT INTO {STAMP} VALUES (?)", (tables.SCHEMA_VERSION,))  # noqa: S608
-        elif found != tables.SCHEMA_VERSION:
-            return self._upgrade(connection, found)
-        return None
 
-    def _upgrade(self, connection: Connection, found: str) -> Path:
-        """Back up the file, then migrate it. If the migration fails, the backup is kept and the error names it."""
-        from engine.store.migrations import upgrade  # noqa: PLC0415  (alembic costs 430 ms)
-
-        backup = self._back_up(found)
-        try:
-            upgrade(connection)
-        except (DBAPIError, sqlite3.Error, OSError) as error:
-            problem = translate(error, self.path)
-            raise type(problem)(
-                f"{problem} The upgrade from schema {found or 'none'} failed and changed nothing; "
-                f"a copy of the database is at {backup}."
-            ) from error
-        return backup
-
-    def _back_up(self, found: str) -> Path:
-        """Copy the database with all committed changes, including those in the WAL. Returns the path of the copy."""
-        backup = self.path.with_name(f"{self.path.name}.backup-v{int(found or 0)}")
-        backup.unlink(missing_ok=True)  # from an upgrade that failed before; the database has not changed since
-        create_private_file(backup)
-        source, target = self._connect_to_read(), sqlite3.connect(backup)
-        try:
-            source.backup(target)
-        except BaseException:
-            backup.unlink(missing_ok=True)
-            raise
-        finally:
-            target.close()
-            source.close()
-        return backup
+def _create_tables(connection: Connection) -> None:
+    tables.metadata.create_all(connection)
+    connection.exec_driver_sql(f"CREATE TABLE {STAMP} (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    connection.exec_driver_sql(f"INSERT INTO {STAMP} VALUES (?)", (tables.SCHEMA_VERSION,))  # noqa: S608
 
 
 def connect(path: Path, mode: Mode, busy: float) -> sqlite3.Connection:
@@ -351,6 +338,21 @@ def _set_up(driver: sqlite3.Connection) -> sqlite3.Connection:
     driver.create_function("line_terms", 7, search_index.line_terms, deterministic=True)
     driver.create_function("line_words", 1, search_index.line_words, deterministic=True)
     return driver
+
+
+def _older(path: Path, found: str | None) -> StoreError:
+    """Return the error for a reader of an older database, which does not upgrade it."""
+    if (pid := hosts.upgrading_process(path)) is not None:
+        return _in_progress(path, pid)
+    interrupted = " An earlier upgrade was interrupted; it changed nothing." if upgrade_copy(path).exists() else ""
+    return DatabaseOlder(
+        f"{path} was written by an older Trackside (schema {found or 'none'}, this one needs {tables.SCHEMA_VERSION}). "
+        f"`{shlex.join(['trackside', 'run', '--db', str(path)])}` upgrades it.{interrupted}"
+    )
+
+
+def _in_progress(path: Path, pid: int) -> UpgradeInProgress:
+    return UpgradeInProgress(f"process {pid} is upgrading {path}. Wait until it has finished, then try again.")
 
 
 def look(path: Path, busy: float) -> tuple[Mode, str | None]:

@@ -150,6 +150,16 @@ def deltas(conn: Connection, run_id: str, *, after: int, before: int, limit: int
     return [Entry._make(row) for row in conn.exec_driver_sql(statement, (run_id, after, before, limit))]
 
 
+def of_kind(conn: Connection, run_id: str, kind: str, *, after: int, before: int) -> Iterator[Entry]:
+    """Yield the entries of a run of one type between two positions, in ascending order."""
+    statement = (
+        f"SELECT {COLUMNS} FROM journal WHERE {_OF_RUN} AND position > ? AND position < ? AND type = ?"  # noqa: S608
+        " ORDER BY position"
+    )
+    for row in conn.exec_driver_sql(statement, (run_id, after, before, kind)):
+        yield Entry._make(row)
+
+
 def holding(conn: Connection, run_id: str, text: str, *, first: int, last: int) -> list[int]:
     """Return the positions in a range whose entry has the text in its type or data. Case is ignored for ASCII."""
     statement = (

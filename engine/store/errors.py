@@ -36,7 +36,15 @@ class DatabaseOlder(StoreError):
 
 
 class UpgradeInterrupted(StoreError):
-    """Raised to end an upgrade that nobody waits for. The next open continues it."""
+    """Raised to end an upgrade that nobody waits for. The database is as it was, and the next open begins again."""
+
+
+class UpgradeInProgress(StoreError):
+    """Raised if another process is upgrading the database."""
+
+
+class DatabaseInUse(StoreError):
+    """Raised if a database must be upgraded while another process hosts runs on it. The file was not changed."""
 
 
 class HostRefused(StoreError):
@@ -49,6 +57,10 @@ class DatabaseLocked(StoreError):
 
 class DatabaseNewer(StoreError):
     """Raised if a newer Trackside wrote the database. The file was not changed."""
+
+
+class RecordingError(StoreError):
+    """Raised if a file is not a recording of a run, or if a newer Trackside wrote it."""
 
 
 class DatabaseDamaged(StoreError):

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from engine.store.tables import hosts
 
 _SUFFIX: Final = ".lock"
 _ONLY: Final = ".only"
+_UPGRADE: Final = "upgrade-"
 
 
 class HostLock:
@@ -51,6 +53,32 @@ def lock_path(database: Path, host_id: str) -> Path:
     """Return the path of a host's lock file, beside the real database file even if that was opened through a link."""
     database = database.resolve()
     return database.with_name(f"{database.name}.host-{host_id}{_SUFFIX}")
+
+
+def take_upgrade_lock(database: Path) -> HostLock:
+    """Show other processes that this one upgrades the database. SQLite's own lock keeps them from writing."""
+    delete_dead_upgrade_locks(database)
+    return HostLock.take(database, f"{_UPGRADE}{os.getpid()}")
+
+
+def delete_dead_upgrade_locks(database: Path) -> None:
+    """Delete the lock files of processes that were killed during an upgrade."""
+    for path in _upgrade_locks(database):
+        if _is_free(path):
+            path.unlink(missing_ok=True)
+
+
+def upgrading_process(database: Path) -> int | None:
+    """Return the id of the process that is upgrading a database; None if there is none."""
+    held = (path for path in _upgrade_locks(database) if not _is_free(path))
+    return next((int(path.name.removesuffix(_SUFFIX).rpartition(_UPGRADE)[2]) for path in held), None)
+
+
+def _upgrade_locks(database: Path) -> list[Path]:
+    pattern = lock_path(database, _UPGRADE + "*")
+    # The name of the database may contain characters that have a meaning in a pattern.
+    start = escape(pattern.name.removesuffix(f"*{_SUFFIX}"))
+    return sorted(pattern.parent.glob(f"{start}[0-9]*{_SUFFIX}"))
 
 
 def register(conn: Connection, host_id: str, lock: HostLock, *, started_at: int, version: str) -> None:
@@ -102,6 +130,13 @@ def dead_hosts(conn: Connection) -> list[str]:
     folder = _folder(conn)
     query = select(hosts.c.host_id, hosts.c.lock_file).order_by(hosts.c.started_at)
     return [host_id for host_id, name in conn.execute(query) if _is_free(folder / name)]
+
+
+def live_processes(conn: Connection) -> list[tuple[int, str]]:
+    """Return the process id and the version of Trackside of each host that is alive."""
+    dead = set(dead_hosts(conn))
+    query = select(hosts.c.host_id, hosts.c.pid, hosts.c.version).order_by(hosts.c.started_at)
+    return [(pid, version) for host_id, pid, version in conn.execute(query) if host_id not in dead]
 
 
 def process_of(conn: Connection, host_id: str) -> int | None:

@@ -60,6 +60,12 @@ def sqlite_files(database: Path) -> list[Path]:
     return [real.with_name(real.name + suffix) for suffix in _OF_SQLITE]
 
 
+def upgrade_copy(database: Path) -> Path:
+    """Return the path of the copy of a database that an upgrade keeps until it has succeeded."""
+    real = database.resolve()
+    return real.with_name(f"{real.name}.upgrade-copy")
+
+
 def files_beside(database: Path) -> list[Path]:
     """Return the files of a database: those of SQLite, and the locks, drafts, backups and crash reports beside it."""
     real = database.resolve()

@@ -78,6 +78,8 @@ class RunRow:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     last_activity_at: int | None = None
     """The time of the last result or call. While the run is live it is written at most once a second."""
+    journal_bytes: int | None = None
+    """The size of an ended run's journal; None if it was not counted."""
 
     @property
     def active_at(self) -> int:

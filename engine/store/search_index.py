@@ -10,9 +10,9 @@ them, so its result for a line must not change without a migration that makes th
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from sqlalchemy import Connection
 
@@ -23,7 +23,7 @@ from engine.store.transcript_line import TranscriptLine
 
 WORDS_PER_CHECK: Final = 1_000
 BACKLOG_LINES: Final = 5_000
-"""Lines that an upgrade indexes in one transaction, in 0.3 s."""
+"""Lines that an upgrade indexes at once, in 0.3 s."""
 _MARK: Final = "§"
 """Start of a term that marks a conversation, role or type. No query can contain it."""
 WHOLE_WORD: Final = f"{_MARK}w"
@@ -45,45 +45,21 @@ def index(conn: Connection, seq: int, line: TranscriptLine) -> None:
     _add(driver_of(conn), [(seq, place, line.role, line.item_type, line.content)])
 
 
-class Progress(NamedTuple):
-    """How far the index of an upgraded database is."""
+def index_backlog(conn: Connection) -> Iterator[int]:
+    """Add the lines of an upgraded database to the index, and yield their number after each slice.
 
-    done: int
-    total: int
-
-
-def has_backlog(conn: Connection) -> bool:
-    """Return whether lines are missing in the index, because an upgrade was interrupted or is in progress."""
-    return driver_of(conn).execute("SELECT 1 FROM search_backlog").fetchone() is not None
-
-
-def index_backlog(conn: Connection) -> Progress | None:
-    """Add the next lines of an upgraded database to the index. Returns None if all lines are in it.
-
-    Each call is one transaction, and `search_backlog` has the last line, so that an interrupted upgrade continues.
+    Does nothing if all lines are in the index. An upgrade does this in its transaction.
     """
     driver = driver_of(conn)
-    driver.execute("BEGIN IMMEDIATE")
-    try:
-        progress = _index_backlog(driver)
-    except BaseException:
-        driver.execute("ROLLBACK")
-        raise
-    driver.execute("COMMIT")
-    return progress
-
-
-def _index_backlog(driver: sqlite3.Connection) -> Progress | None:
     row = driver.execute("SELECT seq FROM search_backlog").fetchone()
     if row is None:
-        return None  # also if another process was faster
-    rows = driver.execute(_BATCH, (row[0], BACKLOG_LINES)).fetchall()
+        return
+    seq = row[0]
+    while rows := driver.execute(_BATCH, (seq, BACKLOG_LINES)).fetchall():
+        _add(driver, ((seq, ConversationKey(*place), role, kind, text) for seq, *place, role, kind, text in rows))
+        seq = rows[-1][0]
+        yield len(rows)
     driver.execute("DELETE FROM search_backlog")
-    if not rows:
-        return None
-    _add(driver, ((seq, ConversationKey(*place), role, kind, text) for seq, *place, role, kind, text in rows))
-    driver.execute("INSERT INTO search_backlog (seq) VALUES (?)", (rows[-1][0],))
-    return Progress(rows[-1][0], driver.execute("SELECT max(seq) FROM transcript").fetchone()[0])
 
 
 def _add(driver: sqlite3.Connection, lines: Iterable[tuple[int, ConversationKey, str, str, str | None]]) -> None:

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from engine.events import LIVE_STATUSES
 from engine.store.json_text import decode, encode
 
-SCHEMA_VERSION: Final = "0012"
+SCHEMA_VERSION: Final = "0013"
 """The revision of the newest migration. Versions have four digits, so they can be compared as text."""
 
 metadata: Final = MetaData()
@@ -75,6 +75,7 @@ journal: Final = Table(
     *_texts("outcome", "reason"),
     Column("sequence", Integer),
     _number("turn"),
+    *_texts("usage"),
     UniqueConstraint("run_id", "position", name="journal_position"),
     sqlite_autoincrement=True,
 )
@@ -97,7 +98,11 @@ runs: Final = Table(
     Column("authorization", Json),
     Column("metadata", Json, nullable=False),
     *_stamps("last_activity_at"),
+    Column("journal_bytes", Integer),
 )
+"""`usage` is what the host has `seen` and what the runner `claimed`, or the `sum` of both for a run of schema 12 or
+older. `journal_bytes` is the size of an ended run's journal; NULL if it was not counted.
+"""
 ONE_LIVE_RUN: Final = "one_live_run"
 _LIVE: Final = ", ".join(f"'{status}'" for status in sorted(LIVE_STATUSES))
 Index(
@@ -191,7 +196,7 @@ search_words: Final = Table(
 Index("search_words_unchecked", search_words.c.is_unchecked, sqlite_where=search_words.c.is_unchecked == 1)
 
 search_backlog: Final = Table("search_backlog", metadata, Column("seq", Integer, primary_key=True))
-"""While an upgrade makes the index anew: the last line that is in it. Otherwise empty."""
+"""While an upgrade makes the index anew: the last line that was in it before. Otherwise empty."""
 
 SEARCH_INDEXES: Final = ("transcript_search", "search_word_parts")
 """The full-text indexes. Words of deleted lines stay in their pages until SQLite merges them."""
@@ -255,6 +260,24 @@ artifact_blobs: Final = Table(
     Column("blob_key", Text, primary_key=True),
     Column("content", LargeBinary, nullable=False),
 )
+
+parts: Final = Table(
+    "parts",
+    metadata,
+    Column("digest", Text, primary_key=True, nullable=False),
+    *_needed("kind"),
+    Column("content", LargeBinary, nullable=False),
+)
+"""Large parts of journal entries, each stored once, whichever runs use it."""
+
+part_uses: Final = Table(
+    "part_uses",
+    metadata,
+    *_needed("run_id", "digest"),
+    PrimaryKeyConstraint("run_id", "digest", name="part_use"),
+)
+"""Which run uses which part. A part that no run uses is deleted."""
+Index("part_uses_digest", part_uses.c.digest)
 
 state: Final = Table(
     "state",
@@ -379,6 +402,26 @@ storage: Final = Table(
     _number("updated_at"),
     PrimaryKeyConstraint("owner", "key", name="storage_place"),
 )
+
+storage_changes: Final = Table(
+    "storage_changes",
+    metadata,
+    Column("change", Integer, primary_key=True),
+    *_needed("owner", "key"),
+    Column("value", LargeBinary),
+    *_texts("run_id"),
+    Column("position", Integer),
+    _number("journal_row"),
+    *_needed("editor"),
+    _number("at"),
+    _number("is_removed"),
+    sqlite_autoincrement=True,
+)
+"""Every change of `storage`; a value of NULL is a deletion. `is_removed` is 1 after the run was pruned or its session
+deleted: the value at that time is no longer known then.
+"""
+Index("storage_changes_place", storage_changes.c.owner, storage_changes.c.key, storage_changes.c.change)
+Index("storage_changes_run", storage_changes.c.run_id)
 
 settings: Final = Table(
     "settings",

@@ -29,6 +29,7 @@ BENCHES: Final = {
     "reads": "a short read on the kept connection against one in a thread with a pooled connection",
     "cleanup": "commit lag while deleted words are merged out of the index of a million lines",
     "search": "search over a million lines against LIKE, and a deep page of a long conversation",
+    "upgrade": "upgrading a database of a million entries, against copying its file",
     "browse": "pages of sessions, hits and state among a million lines, and how long the loop is blocked",
     "browser": "the session browser over ten thousand sessions and a million lines: how long the loop is blocked",
     "keys": "from a key press to the frame that shows it while a runner streams, against RichLog",

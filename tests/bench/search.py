@@ -125,9 +125,11 @@ def _search(path: Path) -> Iterator[Line]:
 
 def index_all(conn: Connection) -> None:
     """Make the index as an upgrade does."""
+    conn.exec_driver_sql("BEGIN IMMEDIATE")
     conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
-    while search_index.index_backlog(conn) is not None:
+    for _ in search_index.index_backlog(conn):
         pass
+    conn.exec_driver_sql("COMMIT")
 
 
 def _add_line(conn: Connection, number: int, text: str) -> tuple[float, float]:

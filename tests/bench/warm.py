@@ -13,7 +13,7 @@ import orjson
 from engine.api import Engine, message
 from engine.events import EntryKind
 from engine.runtimes.pool import ChildPool
-from engine.runtimes.runtime import Launch
+from engine.runtimes.runtime import Launch, RunnerCall
 from tests.bench.fresh_engine import RUNNERS, complete_run, fresh_engine
 from tests.bench.lines import Line, print_lines, within
 
@@ -58,7 +58,7 @@ class _FirstResultSink:
     def gone(self) -> None:
         raise AssertionError("the child is gone")
 
-    async def call(self, action: str, data: dict[str, Any]) -> Any:
+    def request(self, action: str, data: dict[str, Any]) -> RunnerCall:
         raise AssertionError(action)
 
 

@@ -24,7 +24,8 @@ def every_frame(_quick_textual: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def long_lock_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writers retry a locked database often, and for longer than a test waits."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
+    defaults = Database.open.__func__.__kwdefaults__
+    monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {**defaults, "busy": 0.1})
     monkeypatch.setattr(
         Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 2 * MAX_WAIT_SECONDS}
     )

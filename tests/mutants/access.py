@@ -5,6 +5,8 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _SERVER: Final = "engine/access/server.py"
+_SERVED: Final = "engine/access/served_call.py"
+_RECORDER: Final = "engine/journal/recorder.py"
 _ATTACK: Final = "tests/engine/access/test_attacks.py::test_attack_is_refused_and_recorded_and_changes_nothing"
 _ATTACKS: Final = "tests/engine/access/test_attacks.py"
 _CALLS: Final = "tests/engine/access/test_calls.py"
@@ -17,8 +19,8 @@ MUTANTS: Final = (
     # The calling run
     Mutant(
         _SERVER,
-        "if run.has_ended:\n            raise RUN_ENDED.refusal()",
-        "if run.has_ended and run.final_result is not None:\n            raise RUN_ENDED.refusal()",
+        "if run.has_ended:\n            return _RefusedCall(RUN_ENDED)",
+        "if run.has_ended and run.final_result is not None:\n            return _RefusedCall(RUN_ENDED)",
         "calls after the end of a run are refused",
         f"{_ATTACKS}::test_calls_after_the_end_of_the_run_are_refused_and_not_recorded",
     ),
@@ -32,7 +34,7 @@ MUTANTS: Final = (
     Mutant(
         _SERVER,
         "if run.stop_reason is not None and name != ALLOWED_WHILE_STOPPING:",
-        "if run.stop_reason is StopReason.HOST and name != ALLOWED_WHILE_STOPPING:",
+        'if run.stop_reason == "host" and name != ALLOWED_WHILE_STOPPING:',
         "a run that is being stopped may only call run_get",
         _STOPPED,
     ),
@@ -116,23 +118,23 @@ MUTANTS: Final = (
         _IN_FLIGHT,
     ),
     Mutant(
-        _SERVER,
-        "            rate_limit.in_flight -= 1\n            if slot is not None:",
-        "            rate_limit.in_flight -= 0\n            if slot is not None:",
+        _SERVED,
+        "self._rate_limit.in_flight -= 1",
+        "self._rate_limit.in_flight -= 0",
         "an answered call is no longer in flight",
         _IN_FLIGHT,
     ),
     Mutant(
-        _SERVER,
-        "task = asyncio.current_task()\n        rate_limit.in_flight += 1",
-        "task = asyncio.current_task()\n        rate_limit.in_flight += 0",
+        _SERVED,
+        "        rate_limit.in_flight += 1\n",
+        "        rate_limit.in_flight += not call.call_type.name.endswith('stream')\n",
         "a stream counts as in flight until it ends",
         f"{_GUARDS}::test_streams_count_as_in_flight_until_they_end",
     ),
     Mutant(
-        _SERVER,
-        "rate_limit.in_flight -= 1\n            if task is not None:",
-        "rate_limit.in_flight -= 0\n            if task is not None:",
+        "engine/runtimes/inprocess.py",
+        "            raise\n        finally:\n            call.close()",
+        "            raise\n        finally:\n            call.close() if action == 'x' else None",
         "an ended stream is no longer in flight",
         f"{_GUARDS}::test_streams_count_as_in_flight_until_they_end",
     ),
@@ -167,63 +169,63 @@ MUTANTS: Final = (
     ),
     # The journal
     Mutant(
-        _SERVER,
+        _SERVED,
         '"allowed": decision.allowed, "clause": decision.clause}',
         '"allowed": decision.allowed}',
         "a decision is recorded with the clause that decided it",
         f"{_CALLS}::test_call_decision_and_reply_are_recorded_in_this_order",
     ),
     Mutant(
-        _SERVER,
-        "data, outcome=Outcome.REFUSED, reason=decision.clause\n",
-        "data\n",
+        _SERVED,
+        "data, outcome=Outcome.REFUSED, reason=decision.clause)",
+        "data)",
         "a refusal is recorded as refused",
         f"{_ATTACK}[conversation by id]",
     ),
     Mutant(
-        _SERVER,
-        "self._record_decision(run, call_id, refusal.decision)",
-        "self._record_decision(run, call_id, decision)",
+        _SERVED,
+        "record_decision(run, self._call.call_id, refusal.decision)",
+        "record_decision(run, self._call.call_id, Decision(True, ''))",
         "a refusal by the handler is recorded as the decision",
         f"{_ATTACK}[thread by cursor]",
     ),
     Mutant(
-        _SERVER,
-        "if call.call_type.leaves_host:",
-        "if call.call_type.leaves_host is None:",
+        _SERVED,
+        "if self._call.call_type.leaves_host:",
+        "if self._call.call_type.leaves_host is None:",
         "a model call is committed before it is made",
         f"{_GUARDS}::test_nothing_leaves_the_host_before_the_call_is_in_the_journal[invoke_llm]",
     ),
     Mutant(
-        "engine/access/services.py",
+        _RECORDER,
         "MAX_ENTRY_PART_BYTES: Final = 32 * 1024",
         "MAX_ENTRY_PART_BYTES: Final = 64 * 1024",
         "large requests and replies are stored by reference",
         f"{_CALLS}::test_a_large_request_and_a_large_reply_are_kept_by_reference",
     ),
     Mutant(
-        _SERVER,
+        _SERVED,
         "if len(text) > MAX_REPLY_BYTES:",
         "if len(text) > 2 * MAX_REPLY_BYTES:",
         "a reply too large for a frame is refused",
         f"{_CALLS}::test_reply_too_large_for_a_frame_fails_as_payload_too_large",
     ),
     Mutant(
-        "engine/access/services.py",
-        "run.recorder.count(len(blob))",
-        "run.recorder.count(0)",
+        _RECORDER,
+        "return self._size + self._parts.stored_bytes > JOURNAL_LIMIT",
+        "return self._size > JOURNAL_LIMIT",
         "data stored by reference counts for the journal's limit",
         f"{_CALLS}::test_data_stored_by_reference_counts_for_the_journals_limit",
     ),
     Mutant(
-        "engine/access/services.py",
-        "run.recorder.cover(blob.decode()).encode()",
-        "blob",
+        _RECORDER,
+        "self._parts.add(tx.connection, self.cover(part.decode()).encode())",
+        "self._parts.add(tx.connection, part)",
         "secrets are masked in large replies",
         f"{_CALLS}::test_secrets_are_masked_in_recorded_calls_and_reach_the_resource",
     ),
     Mutant(
-        "engine/journal/recorder.py",
+        _RECORDER,
         "written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())",
         "written = text if text is not None else orjson.dumps(data).decode()",
         "secrets are masked in calls",

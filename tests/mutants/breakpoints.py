@@ -114,8 +114,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/access/held_calls.py",
-        'services.entry_part(run, kind, "original", original) |',
-        'services.entry_part(run, kind, "original", None) |',
+        '"original": orjson.dumps(original)',
+        '"original": b"null"',
         "the journal has the original reply and the edit",
         f"{_BREAKPOINTS}::test_a_step_makes_the_call_and_pauses_at_its_reply_which_can_be_edited",
     ),
@@ -150,8 +150,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/live.py",
-        "if self._held_results.is_holding:\n            try:",
-        "if self._held_results.is_holding and self.stop_reason is not None:\n            try:",
+        "if not self._held_results.is_holding:\n            return open_call()",
+        "if not self._held_results.is_holding or action:\n            return open_call()",
         "no call overtakes a held result",
         f"{_RESULTS}::test_results_and_calls_after_a_held_result_wait_in_order",
     ),

@@ -235,8 +235,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/access/calls/model.py",
-        "run.add_usage(frame.usage)",
-        "run.add_usage(None)",
+        "run.usage_seen.add(usage)",
+        "run.usage_seen.add(None)",
         "the usage of a stream counts for the run",
         "tests/engine/access/test_resources.py::test_model_reply_is_streamed_in_chunks_and_its_usage_counts",
     ),

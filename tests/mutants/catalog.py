@@ -49,7 +49,10 @@ AREAS: Final = (
     "settings_and_reload",
     "testing",
     "external_runs",
+    "record",
     "search_and_state_store",
+    "usage_and_recordings",
+    "upgrades",
 )
 """The modules of this package that contain mutants."""
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.mutants.mutant import Mutant
 
-_SERVER: Final = "engine/access/server.py"
+_SERVED: Final = "engine/access/served_call.py"
 _GATE: Final = "engine/access/gate.py"
 _MODEL: Final = "engine/access/calls/model.py"
 _APIS: Final = "engine/run/call_permissions.py"
@@ -45,7 +45,7 @@ MUTANTS: Final = (
         "return Decision(True, grants.clauses[name], resource=name)",
         "return Decision(True, grants.clauses[name])",
         "a decision has the resource of the call",
-        "tests/engine/access/test_resources.py::test_model_reply_is_a_message_and_its_usage_counts_for_the_run",
+        "tests/engine/access/test_resources.py::test_model_reply_is_a_message_and_its_usage_is_seen_by_the_host",
     ),
     Mutant(
         _GATE,
@@ -222,37 +222,37 @@ MUTANTS: Final = (
     ),
     # Interrupted calls
     Mutant(
-        _SERVER,
-        "raise _stopped_decision(run.stop_reason).refusal() from None\n        except AgentAPIException",
+        _SERVED,
+        "raise stopped_decision(run.stop_reason).refusal() from None\n        except AgentAPIException",
         "raise\n        except AgentAPIException",
         "a call interrupted by a stop has the reason",
         _STOPPED,
     ),
     Mutant(
-        _SERVER,
+        _SERVED,
         '"the run\'s deadline has passed", ErrorCode.DEADLINE_EXCEEDED',
         '"the run\'s deadline has passed", ErrorCode.CANCELLED',
         "a call interrupted by the deadline fails as deadline_exceeded",
         f"{_CALLS}::test_the_deadline_interrupts_calls_in_flight",
     ),
     Mutant(
-        _SERVER,
+        _SERVED,
         '"the run was stopped", ErrorCode.CANCELLED',
         '"the run was stopped", ErrorCode.DEADLINE_EXCEEDED',
         "a call interrupted by a cancel fails as cancelled",
         _STOPPED,
     ),
     Mutant(
-        _SERVER,
+        _SERVED,
         'ErrorCode.CANCELLED, "the runner stopped waiting',
         'ErrorCode.RUNTIME_ERROR, "the runner stopped waiting',
         "a call cancelled by its runner is recorded as cancelled",
         f"{_CALLS}::test_call_cancelled_by_its_runner_is_stopped_and_recorded_as_cancelled",
     ),
     Mutant(
-        _SERVER,
-        'reply={"frames": sent}, error=error)',
-        'reply={"frames": sent})',
+        _SERVED,
+        "self._record_stream(streamed.close(), error)",
+        "self._record_stream(streamed.close(), None)",
         "a stream left early is recorded as cancelled",
         f"{_CALLS}::test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded",
     ),

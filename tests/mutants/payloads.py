@@ -104,8 +104,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/api/past_event.py",
-        "RunStarted(orjson.loads(found[0].data)).context",
-        'orjson.loads(found[0].data)["context"]',
+        "AgentRunContext.model_validate(restored.context)",
+        "AgentRunContext.model_validate(orjson.loads(found[0].data)['context'])",
         "the event of a run that was recorded with times as text is read back",
         "tests/engine/api/test_state_and_events.py"
         "::test_event_of_a_run_that_was_recorded_with_times_as_text_is_read_back",

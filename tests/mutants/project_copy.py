@@ -11,7 +11,7 @@ from typing import Final
 from tests.mutants.catalog import ROOT
 from tests.mutants.fork_server import ForkServer
 
-COPIED_PATHS: Final = ("engine", "console", "fixtures", "tests", "pyproject.toml")
+COPIED_PATHS: Final = ("engine", "console", "docs", "fixtures", "tests", "pyproject.toml")
 MAX_TEST_SECONDS: Final = 60
 ADDOPTS: Final = "addopts=-q --import-mode=importlib --strict-markers"
 """The options of pyproject.toml without those of xdist, which is not loaded for a single test."""

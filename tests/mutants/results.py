@@ -89,7 +89,7 @@ MUTANTS: Final = (
         "MAX_RESULT_BYTES: Final = 1024 * 1024",
         "MAX_RESULT_BYTES: Final = 1024 * 1025",
         "a result has at most 1 MiB of JSON",
-        "tests/engine/journal/test_turns.py::test_a_result_has_at_most_a_mebibyte_of_json",
+        "tests/engine/journal/test_limits.py::test_a_result_has_at_most_a_mebibyte_of_json",
     ),
     Mutant(
         "engine/run/normalise.py",
@@ -103,7 +103,7 @@ MUTANTS: Final = (
         "MAX_RESULT_DEPTH: Final = 100",
         "MAX_RESULT_DEPTH: Final = 101",
         "JSON is at most 100 levels deep",
-        "tests/engine/journal/test_turns.py::test_a_result_is_at_most_100_deep",
+        "tests/engine/journal/test_limits.py::test_a_result_is_at_most_100_deep",
     ),
     Mutant(
         "engine/run/normalise.py",

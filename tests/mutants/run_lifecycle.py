@@ -123,10 +123,10 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/journal/turns.py",
-        "self._batch_done = not self._open",
-        "self._batch_done = True",
+        "self._has_completed_tools = not self._open",
+        "self._has_completed_tools = True",
         "a turn ends when all open tool calls have completed",
-        "tests/engine/journal/test_recorder.py::test_the_next_turn_starts_at_the_first_delta_after_all_open_tool_calls_have_completed",
+        "tests/engine/journal/test_turns.py::test_run_without_model_calls_is_counted_by_results[parallel tools]",
     ),
     Mutant(
         "engine/journal/recorder.py",
@@ -140,7 +140,7 @@ MUTANTS: Final = (
         "JOURNAL_LIMIT: Final = 1024 * 1024 * 1024",
         "JOURNAL_LIMIT: Final = 1024 * 1024 * 1025",
         "a journal has at most 1 GiB",
-        "tests/engine/journal/test_turns.py::test_a_journal_has_at_most_a_gibibyte",
+        "tests/engine/journal/test_limits.py::test_a_journal_has_at_most_a_gibibyte",
     ),
     # Subscriptions
     Mutant(
@@ -174,8 +174,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/orchestrator.py",
-        "data = mask.cover_value(verdict.data(live.usage))",
-        "data = verdict.data(live.usage)",
+        "data = mask.cover_value(verdict.data(usage))",
+        "data = verdict.data(usage)",
         "secrets are masked at the end of a run",
         "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
     ),

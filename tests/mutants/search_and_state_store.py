@@ -8,7 +8,6 @@ _SEARCH: Final = "engine/store/search.py"
 _TOKENIZER: Final = "engine/store/tokenizer.py"
 _TESTS: Final = "tests/engine/store/test_search.py"
 _FINDS: Final = f"{_TESTS}::test_the_query_finds_the_line"
-_INTERRUPTED: Final = "tests/engine/store/test_upgrade.py::test_interrupted_upgrade_continues_where_it_ended"
 _STATE: Final = "tests/engine/store/test_state.py"
 _ONLY_HOST: Final = "tests/engine/api/test_state_and_events.py::test_engine_with_state_in_memory_must_be_the_only_host"
 _EPHEMERAL: Final = "tests/console/cli/test_ephemeral.py"
@@ -63,28 +62,6 @@ MUTANTS: Final = (
         "UPDATE search_words SET is_unchecked = 0 WHERE word_id = ?",
         "a word that no line has any more is forgotten",
         f"{_TESTS}::test_words_that_no_line_has_any_more_are_forgotten",
-    ),
-    # The upgrade
-    Mutant(
-        "engine/store/database.py",
-        "if search_index.has_backlog(connection):",
-        "if not current and search_index.has_backlog(connection):",
-        "an interrupted upgrade continues where it ended",
-        _INTERRUPTED,
-    ),
-    Mutant(
-        "engine/store/database.py",
-        "elif database.read_now(search_index.has_backlog):",
-        "elif False:",
-        "a database whose upgrade has not finished is not searched",
-        _INTERRUPTED,
-    ),
-    Mutant(
-        "engine/api/engine.py",
-        "        self._is_over = True",
-        "        self._is_over = False",
-        "a cancelled open ends its upgrade",
-        "tests/engine/api/test_engine.py::test_cancelled_open_ends_its_upgrade_and_the_next_one_continues",
     ),
     # State
     Mutant(

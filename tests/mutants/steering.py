@@ -265,8 +265,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/queue/pulls.py",
-        "entry.turn + (self.begins_turn and bool(items))",
-        "entry.turn + self.begins_turn",
+        "entry.turn + (self._begins_turn and bool(items))",
+        "entry.turn + self._begins_turn",
         "an empty pull starts no turn",
         f"{_PULLS}::test_only_a_pull_that_returns_messages_starts_a_turn",
     ),

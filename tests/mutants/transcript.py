@@ -140,7 +140,7 @@ MUTANTS: Final = (
         "MAX_INLINE_BYTES: Final = 1024 * 1024",
         "MAX_INLINE_BYTES: Final = 1024 * 1025",
         "an inline artifact has at most 1 MiB",
-        "tests/engine/journal/test_turns.py::test_an_inline_artifact_has_at_most_a_mebibyte",
+        "tests/engine/journal/test_limits.py::test_an_inline_artifact_has_at_most_a_mebibyte",
     ),
     Mutant(
         "engine/run/effects.py",

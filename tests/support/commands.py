@@ -114,8 +114,13 @@ class Trackside:
 
 
 def entries(text: str) -> list[dict[str, Any]]:
-    """Return the entries that `--jsonl` printed."""
-    return [json.loads(line) for line in text.splitlines()]
+    """Return the entries that `--jsonl` printed, without the header of `show`."""
+    return [json.loads(line) for line in text.splitlines() if not line.startswith('{"format":')]
+
+
+def after_header(recording: str) -> str:
+    """Return what `show --jsonl` printed, without its first line."""
+    return recording.partition("\n")[2]
 
 
 def make_trackside(folder: Path, server: CommandServer) -> Trackside:

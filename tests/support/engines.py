@@ -190,12 +190,16 @@ class JournalEntry:
     reason: str | None
     sequence: int | None
     turn: int
+    usage: Any = None
 
 
 async def journal_of(engine: Engine, run_id: str) -> list[JournalEntry]:
     """Read the whole journal of a run."""
     return [
-        JournalEntry(e.position, e.source, e.type, json.loads(e.data), e.outcome, e.reason, e.sequence, e.turn)
+        JournalEntry(
+            *(e.position, e.source, e.type, json.loads(e.data), e.outcome, e.reason, e.sequence, e.turn),
+            usage=None if e.usage is None else json.loads(e.usage),
+        )
         async for e in engine.runs.entries(run_id)
     ]
 
@@ -222,6 +226,11 @@ class FinishedRun:
         """Return the only entry of a type."""
         (entry,) = self.all(kind)
         return entry
+
+    def frames(self, call_id: str = "c1") -> list[dict[str, Any]]:
+        """Return the frames of a streamed reply."""
+        groups = (entry.data["frames"] for entry in self.all("call.streamed") if entry.data["call_id"] == call_id)
+        return [frame for group in groups for _, frame in group]
 
     @property
     def context(self) -> dict[str, Any]:

@@ -121,6 +121,8 @@ class AccessHarness:
         self._works: dict[str, Work] = {}
         self._outcomes: dict[str, tuple[Any, AgentAPIError | None]] = {}
         self.resources = RESOURCES
+        self.claim: dict[str, Any] | None = None
+        """The usage that the last result of a run claims."""
         self.engine: Engine
 
     async def open(self, **changes: Any) -> "AccessHarness":
@@ -143,7 +145,7 @@ class AccessHarness:
                 error = refusal.error
             self._outcomes[ctx.event.event_id] = value, error
             await ctx.api.run_get()  # the run continues, even if a call was refused
-            yield done("still here")
+            yield done("still here") | {"usage": self.claim}
 
         run.__name__ = name
         return declares(**FULL_MANIFEST)(run)

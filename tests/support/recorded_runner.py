@@ -71,7 +71,7 @@ KINDS: tuple[Callable[[int], dict[str, Any]], ...] = (
     *[lambda n: _delta(f"word {n} ")] * 4,
 )
 LARGE: dict[int, Callable[[], dict[str, Any]]] = {
-    50: lambda: _result("weather.changed", large="x" * 200_000),
+    50: lambda: _result("weather.changed", large="x" * 200_000) | {"usage": {"key": SECRET}},
     60: lambda: _result("weather.changed", too_large="x" * 1_200_000),
     70: lambda: _result("weather.changed", larger_than_a_frame="x" * 2_200_000),
     80: lambda: _result("weather.changed", deep=_nested(90)),

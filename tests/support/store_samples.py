@@ -1,8 +1,11 @@
 """Sample rows for tests of the store, and a writer whose callbacks are recorded."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -105,6 +108,13 @@ def indexed_terms(conn: Connection) -> dict[int, str]:
     for doc, term in conn.exec_driver_sql('SELECT doc, term FROM temp.indexed ORDER BY doc, "offset"'):
         found.setdefault(doc, []).append(term)
     return {doc: " ".join(terms) for doc, terms in found.items()}
+
+
+def schema(path: Path) -> dict[str, str]:
+    """Return every object of a database as SQLite keeps it, without the spaces. Alembic's table is left out."""
+    with closing(sqlite3.connect(path)) as driver:
+        rows = driver.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> 'alembic_version'")
+        return {name: "".join(sql.split()) for name, sql in rows}
 
 
 @dataclass

@@ -1,12 +1,13 @@
 """The data of the inspector tabs, read from the engine."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from console.model.inspector.call_log import Call
 from console.model.inspector.state_diff import Change
 from console.model.sessions.line_place import LinePlace
+from engine.events import Usage
 
 if TYPE_CHECKING:
     from engine.api import Entry, SteeringReport
@@ -55,6 +56,8 @@ class EventData(InspectorData):
     """The run has ended, so no answer will come."""
     changes: Sequence[Change] = ()
     """The state changes of this entry."""
+    usage: Usage = field(default_factory=Usage)
+    """What the run used, for its last entry; what the runner claims, for a result."""
 
 
 class StateKey(NamedTuple):
@@ -129,6 +132,8 @@ class ContextData(InspectorData):
     context: Any
     grants: Sequence[tuple[str, Sequence[Permission]]]
     """Permissions by group: calls, resources, state, storage."""
+    missing: Sequence[str] = ()
+    """What the record of the run lacks because an older Trackside made it, as sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from engine.events import (
     CallDecided,
     CallReplied,
     CallRequested,
+    CallStreamed,
     ContinueMode,
     Entry,
     EntryKind,
@@ -31,7 +32,9 @@ from engine.events import (
     RunCompleted,
     RunFailed,
     RunFinished,
+    RunnerOpened,
     RunStarted,
+    RunStopped,
     StateUpdated,
     SteeringDropped,
     SteeringEdited,
@@ -44,6 +47,7 @@ from engine.events import (
     content_text,
     decode_payload,
     has_effect,
+    mapping,
     parse_data,
 )
 
@@ -191,6 +195,10 @@ def _run_finished(payload: RunFinished, _: Names) -> EntryWords:
     return EntryWords(text, end.state, "error" if end.is_failure else "")
 
 
+def _run_stopped(payload: RunStopped, _: Names) -> EntryWords:
+    return EntryWords(payload.error or f"stopped by the host: {payload.reason}", "cancelled")
+
+
 def _call_requested(payload: CallRequested, _: Names) -> EntryWords:
     return EntryWords(f"{payload.action}({arguments(payload.arguments)})")
 
@@ -201,6 +209,12 @@ def _call_decided(payload: CallDecided, names: Names) -> EntryWords:
     if payload.allowed:
         return EntryWords(f"{what} allowed: {payload.clause}", "completed")
     return EntryWords(f"{what} refused: {payload.clause}", "failed", "error")
+
+
+def _call_streamed(payload: CallStreamed, names: Names) -> EntryWords:
+    action = names.name_of(payload.call_id) or payload.call_id
+    text = "".join(content_text(mapping(frame.get("chunk")).get("content")) for _, frame in payload.frames)
+    return EntryWords(f"{action} {_quoted(text) or number(len(payload.frames), 'frame')}")
 
 
 def _call_replied(payload: CallReplied, names: Names) -> EntryWords:
@@ -260,6 +274,10 @@ def _output(payload: Output, _: Names) -> EntryWords:
     return EntryWords(f"{payload.stream} {payload.text}", tone="error" if payload.stream == OUTPUT_TRACEBACK else "")
 
 
+def _runner_opened(payload: RunnerOpened, _: Names) -> EntryWords:
+    return EntryWords(f"the runner opened a {payload.what}: {payload.target}", "lost")
+
+
 def _warning(payload: Warned, _: Names) -> EntryWords:
     return EntryWords(payload.message, "lost")
 
@@ -275,9 +293,11 @@ _WORDS: Final[Mapping[str, Callable[[Any, Names], EntryWords]]] = {
     EntryKind.ACTION_REQUESTED: _action_requested,
     EntryKind.RUN_COMPLETED: _run_completed,
     EntryKind.RUN_FAILED: _run_failed,
+    EntryKind.RUN_STOPPED: _run_stopped,
     EntryKind.RUN_FINISHED: _run_finished,
     EntryKind.CALL_REQUESTED: _call_requested,
     EntryKind.CALL_DECIDED: _call_decided,
+    EntryKind.CALL_STREAMED: _call_streamed,
     EntryKind.CALL_REPLIED: _call_replied,
     EntryKind.STEERING_QUEUED: _steering("queued"),
     EntryKind.STEERING_EDITED: _edited,
@@ -296,5 +316,6 @@ _WORDS: Final[Mapping[str, Callable[[Any, Names], EntryWords]]] = {
     EntryKind.PAUSE_EDITED: _pause_edited,
     EntryKind.PAUSE_ENDED: _pause_ended,
     EntryKind.OUTPUT: _output,
+    EntryKind.RUNNER_OPENED: _runner_opened,
     EntryKind.WARNING: _warning,
 }

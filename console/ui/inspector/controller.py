@@ -37,5 +37,5 @@ class InspectorController:
 
     async def _load_call(self, need: "Inspector.NeedCall") -> None:
         if self.loader is not None:
-            facts = await self.loader.load_call(need.run_id, need.number, need.positions)
+            facts = await self.loader.load_call(need.run_id, need.call)
             self._main.inspector.attempt(self._main.inspector.show_call, facts)

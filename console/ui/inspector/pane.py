@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 
 from console.model.commands.key_labels import key_of
+from console.model.inspector.call_log import Call
 from console.model.inspector.data import CallData, InspectorData, Unknown
 from console.model.sessions.line_place import LinePlace
 from console.ui.inspector.find_bar import FindBar
@@ -27,7 +28,6 @@ from console.ui.inspector.tabs import (
     StateTab,
     Tab,
     TranscriptTab,
-    positions,
 )
 from console.ui.shared.bindings import bindings_for
 from console.ui.shared.crash_guard import PaneGuard
@@ -65,8 +65,7 @@ class Inspector(PaneGuard, Vertical):
         """Posted when the user unfolds a call whose request and reply have not been read."""
 
         run_id: str
-        number: int
-        positions: tuple[int, ...]
+        call: Call
 
     @dataclass
     class Copy(Message):
@@ -333,7 +332,7 @@ class Inspector(PaneGuard, Vertical):
         tab = self._tabs[self._tab]
         if isinstance(tab, CallsTab) and tab.unread and self._run_id is not None:
             for call in tab.unread:
-                self.post_message(self.NeedCall(self._run_id, call.number, positions(call)))
+                self.post_message(self.NeedCall(self._run_id, call))
             tab.unread = []
 
     def _update_title(self) -> None:

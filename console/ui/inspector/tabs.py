@@ -28,6 +28,7 @@ from console.model.inspector.json_tree import Tree
 from console.model.inspector.json_values import has_children, json_text, kind_of, path_text, short_text
 from console.model.inspector.receipts import last_pull_words, receipt_words
 from console.model.inspector.state_diff import CHANGE_SIGNS, Change, inner_changes
+from console.model.journal.usage_words import usage_words
 from console.model.sessions.line_place import LinePlace
 from console.model.text.folds import Folds
 from console.model.text.glyphs import GLYPHS
@@ -157,6 +158,9 @@ class EventTab(Tab[EventData]):
         if entry.outcome is not None:
             tone, words = _OUTCOMES.get(entry.outcome, ("warn", one_line(entry.outcome, 20)))
             yield Text(Piece(f"{words}: ", tone), Piece(one_line(entry.reason or "no reason given", 500), "text"))
+
+        if used := usage_words(data.usage):
+            yield Text(Piece("usage  ", "faint"), Piece(used, "text"))
 
     def _links(self, data: EventData) -> Iterator[Source]:
         entry = data.entry
@@ -409,7 +413,7 @@ def _transcript_command(session_id: str) -> str:
 
 
 class ContextTab(Tab[ContextData]):
-    """The grants by kind with their clauses, and the context as a tree."""
+    """What an older record lacks, the grants by kind with their clauses, and the context as a tree."""
 
     id = "context"
     name = "Context"
@@ -418,7 +422,8 @@ class ContextTab(Tab[ContextData]):
     updated_by = (EntryKind.RUN_STARTED,)
 
     def rows(self, data: ContextData) -> Source:
-        parts: list[Source] = [self._grants(title, rows) for title, rows in data.grants]
+        parts: list[Source] = [self._missing(data.missing)] if data.missing else []
+        parts += [self._grants(title, rows) for title, rows in data.grants]
         if data.context is None:
             parts.append(Text(Piece("The run has no context yet.", "faint")))
             return Stack(parts)
@@ -426,6 +431,15 @@ class ContextTab(Tab[ContextData]):
         tree = Tree(data.context, self.folds, root=("context",), indent=2)
         parts.append(Group(head, lambda: tree, folds=self.folds, path=("part", "context"), is_open=True))
         return Stack(parts)
+
+    def _missing(self, sentences: Sequence[str]) -> Source:
+        return Group(
+            heading("Not recorded", "by an older Trackside"),
+            lambda: Stack([Text(Piece(one_line(sentence), "warn"), indent=2) for sentence in sentences]),
+            folds=self.folds,
+            path=("missing",),
+            is_open=True,
+        )
 
     def _grants(self, title: str, rows: Sequence[Permission]) -> Source:
         allowed = sum(row.allowed for row in rows)
@@ -545,12 +559,6 @@ class CallsTab(Tab[CallsData]):
             root=("details", run_id, call.number),
             indent=4,
         )
-
-
-def positions(call: Call) -> tuple[int, ...]:
-    """The positions of the entries of a call."""
-    places = (call.requested_position, call.decided_position, call.replied_position)
-    return tuple(dict.fromkeys(place for place in places if place is not None))
 
 
 _RECEIPT_TONES: Final = {"delivered": "good", "pulled": "good", "dropped": "bad", "withdrawn": "faint"}

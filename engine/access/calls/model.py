@@ -1,6 +1,6 @@
 """Calls for models: whole replies, streamed replies, reranking and token counts."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -40,7 +40,7 @@ async def invoke(services: Services, run: LiveRun, arguments: InvokeArguments) -
         reply = await run.order.resource_set.models[arguments.model_id].invoke(_request(arguments))
     except ResourceError as error:
         raise error.as_refusal() from error
-    run.add_usage(reply.usage)
+    run.usage_seen.add(reply.usage)
     return {"message": dict(reply.message)} | ({"usage": dict(reply.usage)} if reply.usage else {})
 
 
@@ -53,17 +53,20 @@ async def stream(
 
 
 async def _frames(run: LiveRun, arguments: InvokeArguments) -> AsyncGenerator[dict[str, Any], None]:
+    usage: Mapping[str, Any] | None = None
     try:
         async for frame in run.order.resource_set.models[arguments.model_id].stream(_request(arguments)):
-            run.add_usage(frame.usage)
             data: dict[str, Any] = {}
             if frame.chunk is not None:
                 data["chunk"] = dict(frame.chunk)
             if frame.usage is not None:
                 data["usage"] = dict(frame.usage)
+                usage = frame.usage
             yield data
     except ResourceError as error:
         raise error.as_refusal() from error
+    finally:
+        run.usage_seen.add(usage)  # only the last: some providers repeat the sum so far in every frame
 
 
 async def rerank(services: Services, run: LiveRun, arguments: RerankArguments) -> dict[str, Any]:  # noqa: ARG001

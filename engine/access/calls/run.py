@@ -11,7 +11,7 @@ from engine.access.ownership import conversation_key_of_run, not_found, read_cur
 from engine.access.paging import MAX_PAGE_CHARACTERS, Limit, build_page, clamp_limit
 from engine.access.services import Services
 from engine.clock import epoch_seconds, exact_epoch_seconds
-from engine.events import Status
+from engine.events import Status, Usage
 from engine.protocol.errors import ErrorCode
 from engine.run.grants import Grants
 from engine.run.live import LiveRun
@@ -71,7 +71,7 @@ async def get(services: Services, run: LiveRun, arguments: NoArguments) -> dict[
         "started_at": epoch_seconds(run.started_at),
         "deadline_at": exact_epoch_seconds(run.deadline_at),
         "cancel_requested_at": epoch_seconds(run.cancel_requested_at),
-        "usage": dict(run.usage) or None,
+        "usage": dict(run.usage.claimed) or None,
     }
 
 
@@ -155,7 +155,7 @@ def _row_data(row: RunRow) -> dict[str, Any]:
         "last_activity_at": epoch_seconds(row.last_activity_at),
         "deadline_at": exact_epoch_seconds(row.deadline_at),
         "cancel_requested_at": epoch_seconds(row.cancel_requested_at),
-        "usage": row.usage,
+        "usage": Usage.read(row.usage).claimed or None,
     }
 
 

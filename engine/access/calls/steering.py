@@ -43,8 +43,8 @@ async def pull(services: Services, run: LiveRun, arguments: PullArguments) -> Co
     if run.has_ended:
         # The end of the run drops these messages; a runner that goes on after its end gets none.
         raise AgentAPIException.of(ErrorCode.CANCELLED, "the run ended while it pulled")
-    if items and pull_operation.begins_turn:
-        run.recorder.begin_turn()
+    if items:
+        pull_operation.start_turn()
     return ConfirmedReply(
         {"items": [_item_data(run, item) for item in items]},
         written=partial(mark_injected, run, items, services.remove_claim, services.clock),

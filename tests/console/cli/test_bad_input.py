@@ -11,7 +11,7 @@ import pytest
 
 from console.cli.main import RESERVED
 from engine.store.tables import SCHEMA_VERSION
-from tests.support.commands import Trackside, entries
+from tests.support.commands import Trackside, after_header, entries
 
 BUNDLED = ", ".join(f"plugin:trackside/{name}/default" for name in ("chaos", "echo", "prober", "rehearsal"))
 TWO_AGENTS = """
@@ -285,7 +285,7 @@ def test_full_disk_loses_no_printed_entry(with_run: Trackside):
     again = with_run("show", printed[0]["run_id"], "--jsonl").stdout
     assert done.returncode == 1
     assert done.stderr == f"trackside: {_no_space(with_run.database)}\n"
-    assert again.startswith(done.stdout)
+    assert after_header(again).startswith(done.stdout)
     assert with_run("run", "--runner", "echo", "-m", "hi").returncode == 0
     # The last entry may not fit; then the next host writes it.
     end = entries(with_run("show", printed[0]["run_id"], "--jsonl").stdout)[-1]

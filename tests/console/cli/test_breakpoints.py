@@ -108,7 +108,7 @@ def test_message_sent_while_paused_is_delivered_by_the_next_pull(trackside: Trac
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "  ▲ steer  in Kelvin  queued\n" in done.stdout
-    assert "  ▼ steer  in Kelvin  delivered at turn 2\n" in done.stdout
+    assert "  ▼ steer  in Kelvin  delivered at turn 1\n" in done.stdout
     assert "19 degrees; heard ['in Kelvin']" in done.stdout
 
 

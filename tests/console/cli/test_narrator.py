@@ -54,6 +54,23 @@ def test_completed_message_replaces_streamed_text():
     assert printed(delta("same "), completed("same")) == "same \n"
 
 
+@pytest.mark.parametrize(
+    ("usage", "words"),
+    [
+        ({"seen": {"total_tokens": 14}, "claimed": {"total_tokens": 9}}, "seen 14 tokens, claimed 9 tokens"),
+        ({"seen": {"prompt_tokens": 96, "total_tokens": 1_110}}, "seen 1,110 tokens (prompt_tokens 96)"),
+        ({"claimed": {"cost": 0.5, "in\x1b": 3}}, "claimed cost 0.5 and in␛ 3"),
+        ({"tokens": 23}, "seen and claimed together 23 tokens"),
+        ({"claimed": {"tokens": "‹secret pin›", "details": {"a": [1]}}},
+         'claimed ‹secret pin› tokens (details {"a":[1]})'),
+    ],
+)  # fmt: skip
+def test_end_of_a_run_has_both_figures_of_its_usage(usage: object, words: str):
+    end = printed(("run.finished", {"status": "completed", "usage": usage}))
+
+    assert end == f"\n✓ completed · 1 entry · {words}\n"
+
+
 def test_message_repeated_by_run_completed_is_printed_once():
     assert printed(completed("bye"), completed("bye", "run.completed")) == "bye\n"
     assert printed(completed([{"type": "text", "text": "parts"}])) == "parts\n"

@@ -1,4 +1,4 @@
-"""The progress of a long step on a terminal."""
+"""The progress of a long step on a terminal and elsewhere."""
 
 import io
 
@@ -39,3 +39,11 @@ def test_step_that_is_done_at_once_shows_nothing():
     with Progress(Output(stream), "Upgrading") as progress:
         progress.show(7, 7)
     assert stream.written == ""
+
+
+def test_lines_that_stay_are_ten_percent_apart():
+    stream = Terminal(is_terminal=False)
+    with Progress(Output(stream), "Upgrading", is_logged=True) as progress:
+        for done in (0, 1, 99, 100, 150, 209, 210, 1_000):
+            progress.show(done, 1_000)
+    assert stream.written == "".join(f"Upgrading … {percent} %\n" for percent in (0, 10, 20, 100))

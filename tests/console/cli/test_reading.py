@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from engine.api import VERSION, read_recording_header
+from engine.events import RECORD_VERSION
 from tests.support.commands import Trackside
+from tests.support.older_record import make_record_older
 
 HOSTILE = "\x1b[2J"
 RUNNER = """
@@ -106,6 +109,42 @@ def test_grants_are_printed_with_their_clauses_and_nothing_runs(guide: Trackside
         "--json needs --grants. For a run use --jsonl: one entry per line."
     )
     assert guide.error("run", "--grants", "--runner", "nobody").startswith("No runner called 'nobody'. ")
+
+
+def test_recording_begins_with_its_format_run_and_grants(with_run: Trackside):
+    shown = with_run("show", "last", "--jsonl").stdout
+    run = json.loads(with_run("show", "last", "--json").stdout)
+
+    first, second = (json.loads(line) for line in shown.splitlines()[:2])
+    grants = run.pop("authorization")
+    assert list(first) == ["format", "trackside", "run", "grants", "missing"]
+    assert (first["format"], first["trackside"]) == (1, VERSION)
+    assert run.pop("missing") == first["missing"] == []
+    assert first["run"] == run
+    assert first["grants"] == grants
+    assert grants["operations"]["tool:weather"] == ["call"]
+    assert (second["type"], second["data"]["record"]) == ("run.started", RECORD_VERSION)
+    header = read_recording_header(shown.partition("\n")[0])
+    assert header == (1, VERSION, run, grants, ())
+
+
+def test_run_of_an_older_version_is_shown_and_says_what_it_lacks(with_run: Trackside):
+    run_id = json.loads(with_run("show", "last", "--json").stdout)["run_id"]
+    printed = with_run("show", "last")
+    make_record_older(with_run.database, run_id)
+
+    older = with_run("show", "last")
+    missing = json.loads(with_run("show", "last", "--json").stdout)["missing"]
+
+    assert (printed.stderr, older.stdout) == ("", printed.stdout)
+    assert "The hash seed and the random seed are unknown." in missing
+    assert older.stderr == (
+        f"trackside: An older Trackside recorded this run, so {len(missing)} facts about it are missing. "
+        f"List them: trackside show {run_id} --json\n"
+    )
+    jsonl = with_run("show", "last", "--jsonl")
+    assert jsonl.stderr == ""
+    assert json.loads(jsonl.stdout.partition("\n")[0])["missing"] == missing
 
 
 def test_calls_are_listed_in_order_with_decision_clause_and_latency(with_run: Trackside):

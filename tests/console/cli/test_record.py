@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.command_server import CommandProcess
-from tests.support.commands import Trackside, entries
+from tests.support.commands import Trackside, after_header, entries
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
@@ -57,7 +57,7 @@ def test_jsonl_prints_the_entries_as_they_are_committed(trackside: Trackside):
         "run.completed",
         "run.finished",
     ]
-    assert trackside("show", "last", "--jsonl").stdout == done.stdout
+    assert after_header(trackside("show", "last", "--jsonl").stdout) == done.stdout
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 from console.cli import scheduled_messages
 from engine.protocol.results import ResultType
-from tests.support.commands import Trackside, entries
+from tests.support.commands import Trackside, after_header, entries
 from tests.support.steerable_runners import deaf, listener
 
 SILENT = """
@@ -129,7 +129,8 @@ def test_messages_after_the_run_run_in_order(trackside: Trackside):
     assert [run["metadata"]["input"] for run in runs] == ["three", "two", "one"]
     assert runs_in(journal) == [run["run_id"] for run in reversed(runs)]
     assert [entry["type"] for entry in journal].count("run.finished") == 3
-    assert done.stdout == "".join(trackside("show", run["run_id"], "--jsonl").stdout for run in reversed(runs))
+    recordings = [trackside("show", run["run_id"], "--jsonl").stdout for run in reversed(runs)]
+    assert done.stdout == "".join(map(after_header, recordings))
     heads = [line for line in printed.stdout.splitlines() if line.startswith(("›", "✓ completed", "Continue"))]
     assert [line.split()[0] for line in heads] == ["›", "✓", "›", "✓", "›", "✓", "Continue:"]
     assert [line for line in heads if line.startswith("›")] == ["› one", "› two", "› three"]

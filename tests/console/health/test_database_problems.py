@@ -23,8 +23,10 @@ from tests.support.engines import Engines
 def short_lock_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers and writers soon give up on a locked database, and the console soon tries again."""
     monkeypatch.setattr("engine.store.database.BUSY_SECONDS", 0.1)
-    monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {"synchronous": "NORMAL", "busy": 0.1})
+    defaults = Database.open.__func__.__kwdefaults__
+    monkeypatch.setattr(Database.open.__func__, "__kwdefaults__", {**defaults, "busy": 0.1})
     monkeypatch.setattr(Writer.__init__, "__kwdefaults__", {"window_seconds": 0.004, "busy_seconds": 0.5})
+    monkeypatch.setattr("console.data.active_session.RETRY_SECONDS", 0.1)
     monkeypatch.setattr("console.app.RETRY_SECONDS", 0.1)
 
 

@@ -89,6 +89,29 @@ async def test_outcome_and_reason_are_shown_in_words(recorded: RecordedRuns):
         assert "Recorded, without effect: scope runner is not in" in app.text()
 
 
+async def test_event_tab_shows_what_a_result_claims_and_what_the_run_used(recorded: RecordedRuns):
+    async with looking(recorded) as (app, pilot):
+        await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "tool.call.started"))
+        assert "usage  claimed 9 tokens (cached_tokens 4)" in app.text()
+
+        await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "run.finished"))
+        assert "usage  claimed 9 tokens (cached_tokens 4)" in app.text()
+
+        await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "run.started"))
+        assert "usage  " not in app.text()
+
+
+async def test_context_tab_lists_what_an_older_record_lacks(recorded: RecordedRuns):
+    async with looking(recorded) as (app, pilot):
+        await app.look(pilot, recorded.noisy, None, "context")
+        assert "Not recorded" in app.rows()[0]
+        assert "by an older Trackside" in app.rows()[0]
+        assert "The hash seed and the random seed are unknown." in app.all_text()
+
+        await app.look(pilot, recorded.rehearsal, None)
+        assert "Not recorded" not in app.all_text()
+
+
 async def test_event_tab_shows_the_state_changes_of_an_entry(recorded: RecordedRuns):
     async with looking(recorded) as (app, pilot):
         await app.look(pilot, recorded.noisy, await position_of(app, recorded.noisy, "state.updated", 1))
@@ -163,7 +186,7 @@ async def test_calls_tab_shows_decisions_and_unfolds_to_request_and_reply(
         await pilot.press("j", *(["j"] if "refused first" in app.rows()[1] else []), "enter")
         await app.settled(pilot)
         (need,) = app.posted(Inspector.NeedCall)
-        assert need.number == 1
+        assert need.call.number == 1
         assert "▾ arguments" in app.text()
         assert "Reading" not in app.text()
 

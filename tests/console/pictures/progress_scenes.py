@@ -1,9 +1,12 @@
 """Scenes of operations in progress and of their messages."""
 
+import asyncio
+
 from console.launch import LaunchOptions
 from console.ui.main.quit_progress import QuitProgress
+from engine.api import Engine
 from tests.console.pictures.run_scenes import guided, running
-from tests.console.pictures.scene import BOTH, TINY
+from tests.console.pictures.scene import BOTH, TINY, scene
 from tests.support.console.scene_driver import SceneDriver
 
 LOCKED = "Quitting: waiting for the database…\n/data/facts.db is locked by another process. Wait for it or end it."
@@ -32,6 +35,19 @@ async def leaving_waits(driver: SceneDriver) -> None:
     await running(driver)
     driver.app.push_screen(QuitProgress(lambda: LOCKED))
     await driver.wait_until("quits now")
+
+
+async def upgrades_for_ever(driver: SceneDriver) -> Engine:
+    driver.app.active_session._set_upgrade(40, driver.app._show_upgrade)
+    await asyncio.Event().wait()
+    raise AssertionError("not reached")
+
+
+@scene(engine=upgrades_for_ever, options=LaunchOptions(runner="guide"))
+async def upgrading(driver: SceneDriver) -> None:
+    """The database is being upgraded, and a message waits."""
+    await driver.submit_text("Plan a day in Kyoto")
+    await driver.wait_until("as soon as the engine is open")
 
 
 @guided(options=LaunchOptions(session="ses_mornign"))

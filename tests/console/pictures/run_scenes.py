@@ -6,7 +6,7 @@ from typing import Any
 from console.launch import LaunchOptions
 from engine.api import Engine
 from engine.runtimes.inprocess import InProcessExecution, InProcessRuntime
-from engine.runtimes.runtime import Launch
+from engine.runtimes.runtime import Launch, RunnerCall
 from tests.console.pictures.scene import BOTH, MEDIUM, NARROW, TINY, scene
 from tests.console.pictures.scene_runners import TOOLS, greeter, guide, silent
 from tests.support.console.scene_driver import SceneDriver, StepControl
@@ -80,6 +80,20 @@ async def queued(driver: SceneDriver) -> None:
     driver.advance_clock(9)
 
 
+class SlowCall:
+    """A call whose reply is delayed."""
+
+    def __init__(self, call: RunnerCall, steps: StepControl) -> None:
+        self._call = call
+        self._steps = steps
+        self.cancel, self.close = call.cancel, call.close
+
+    async def answer(self) -> Any:
+        reply = await self._call.answer()
+        await self._steps.wait()
+        return reply
+
+
 class SlowPullRuntime(InProcessRuntime):
     """Delays the reply to each pull."""
 
@@ -88,15 +102,13 @@ class SlowPullRuntime(InProcessRuntime):
         self._steps = steps
 
     async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Any) -> InProcessExecution:
-        ask = sink.call
+        request = sink.request
 
-        async def slowly(action: str, data: dict[str, Any]) -> Any:
-            reply = await ask(action, data)
-            if action == "steering_pull":
-                await self._steps.wait()
-            return reply
+        def request_slowly(action: str, data: dict[str, Any]) -> RunnerCall:
+            call = request(action, data)
+            return SlowCall(call, self._steps) if action == "steering_pull" else call
 
-        sink.call = slowly
+        sink.request = request_slowly
         return await super().begin(launch, run_id, context, sink)
 
 

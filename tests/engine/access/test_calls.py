@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from engine.protocol import AgentAPIException
 from engine.resources.catalog import ToolFact
 from engine.resources.resource_set import ResourceSet
 from engine.runtimes.inprocess import InProcessRuntime
+from engine.store.errors import NotFound
 from tests.support.engines import (
     FakeClock,
     FinishedRun,
@@ -154,10 +156,13 @@ async def test_a_large_request_and_a_large_reply_are_kept_by_reference(harness: 
     assert requested.data["arguments_size"] > 40_000
     assert "reply" not in replied.data
     assert replied.data["reply_size"] > 40_000
-    kept = json.loads(await harness.engine.artifacts.read_bytes(requested.data["arguments_ref"]))
+    run_id = outcome.run.row.run_id
+    kept = json.loads(await harness.engine.runs.part(run_id, requested.data["arguments_ref"]))
     assert kept["value"] == large
-    kept = json.loads(await harness.engine.artifacts.read_bytes(replied.data["reply_ref"]))
+    kept = json.loads(await harness.engine.runs.part(run_id, replied.data["reply_ref"]))
     assert kept == {"value": large}
+    with pytest.raises(NotFound):
+        await harness.engine.runs.part("run_other", replied.data["reply_ref"])
     refused = await harness.try_in_run(lambda ctx: ctx.api.artifact_read(replied.data["reply_ref"]))
     assert refused.error is not None
     assert refused.error.code == "not_found"
@@ -169,8 +174,8 @@ async def test_data_stored_by_reference_counts_for_the_journals_limit(
     monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
 
     async def work(ctx: Any) -> None:
-        while True:
-            await ctx.api.state_set("conversation", "k", "y" * 100_000)
+        for number in count():
+            await ctx.api.state_set("conversation", "k", f"{number}" * 100_000)
 
     event = own_message("fill it")
     harness._works[event.event_id] = work
@@ -194,7 +199,7 @@ async def test_secrets_are_masked_in_recorded_calls_and_reach_the_resource(watch
     assert answers == [tool.answer]
     assert tool.given == [{"key": secret}]
     assert run.one("call.requested").data["arguments"]["parameters"] == {"key": "‹secret api_key›"}
-    kept = await engine.artifacts.read_bytes(run.one("call.replied").data["reply_ref"])
+    kept = await engine.runs.part(run_id, run.one("call.replied").data["reply_ref"])
     assert "‹secret api_key›" in kept.decode()
     assert secret not in kept.decode() + repr(await journal_of(engine, run_id))
 
@@ -235,6 +240,7 @@ async def test_call_cancelled_by_its_runner_is_stopped_and_recorded_as_cancelled
     assert (run.row.status, tool.cancelled.is_set()) == ("completed", True)
     replied = run.all("call.replied")[0]
     assert (replied.outcome, replied.data["error"]["code"]) == ("failed", "cancelled")
+    assert replied.data["cancelled_by"] == "runner"
 
 
 async def test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded(harness: AccessHarness):
@@ -245,8 +251,9 @@ async def test_stream_left_early_is_closed_and_its_delivered_chunks_are_recorded
         await stream.aclose()
 
     outcome = await harness.try_in_run(work)
-    assert len(outcome.reply.data["reply"]["frames"]) == 1
+    assert len(outcome.run.frames()) == outcome.reply.data["streamed"]["frames"] == 1
     assert outcome.reply.data["error"]["code"] == "cancelled"
+    assert outcome.reply.data["cancelled_by"] == "runner"
 
 
 async def test_the_deadline_interrupts_calls_in_flight(watching, tool: Watched, clock: FakeClock):
@@ -352,3 +359,40 @@ async def test_calls_of_one_run_are_answered_concurrently(watching, tool: Watche
     run_id = await send(engine, message("go"), runner="a")
     await wait_for_entry(engine, run_id, "run.finished")
     assert order == ["quick", "slow"]
+
+
+# What is recorded
+
+
+async def test_sixteen_token_counts_of_one_conversation_take_the_bytes_of_one(harness: AccessHarness):
+    messages = [{"role": "user", "content": f"{number} " + "x" * 200} for number in range(500)]
+
+    async def count(ctx: Any, times: int) -> None:
+        for _ in range(times):
+            await ctx.api.count_tokens("m", messages)
+
+    def taken(run: FinishedRun) -> int:
+        def query(conn: Any) -> int:
+            journal = conn.exec_driver_sql("SELECT sum(length(data)) FROM journal WHERE run_id = ?", (run.run_id,))
+            used = "SELECT sum(length(content)) FROM parts JOIN part_uses USING (digest) WHERE run_id = ?"
+            return journal.scalar_one() + conn.exec_driver_sql(used, (run.run_id,)).scalar_one()
+
+        return read_database(harness.engine, query)
+
+    once = await harness.try_in_run(lambda ctx: count(ctx, 1))
+    often = await harness.try_in_run(lambda ctx: count(ctx, 16))
+    assert taken(once.run) > 100_000
+    assert taken(often.run) <= 2 * taken(once.run)
+
+
+async def test_reply_that_crosses_a_cancel_is_recorded_as_cancelled_by_the_runner(harness: AccessHarness):
+    async def work(ctx: Any) -> None:
+        call = ctx.api._caller._sink.request("run_get", {"run_id": ctx.run_id})
+        await call.answer()
+        call.cancel()
+        call.close()
+
+    outcome = await harness.try_in_run(work)
+    first, second, *_ = outcome.run.all("call.replied")
+    assert first.data["reply"]
+    assert second.data == {"call_id": "c1", "cancelled_by": "runner"}

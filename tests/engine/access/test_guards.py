@@ -1,6 +1,7 @@
 """Checks that apply even if another check would refuse most of the same calls."""
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -251,3 +252,15 @@ async def test_allowed_plugin_storage_does_not_allow_workspace_storage(open_engi
     run = await run_event(await open_engine(stores), "go")
     assert run.row.status == "completed", run.finished
     assert seen == ["resource_policy.allow_workspace_storage is false"]
+
+
+async def test_refused_model_call_does_not_count_as_a_turn(harness: AccessHarness):
+    result = {"role": "tool", "tool_call_id": "1", "content": "9"}
+
+    async def work(ctx: Any) -> None:
+        await ctx.api.invoke_llm("m", HELLO)
+        with contextlib.suppress(AgentAPIException):
+            await ctx.api.invoke_llm("unknown", [*HELLO, result])
+
+    outcome = await harness.try_in_run(work)
+    assert {entry.turn for entry in outcome.run.journal} == {1}

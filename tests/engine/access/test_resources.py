@@ -10,16 +10,15 @@ from tests.support.own_and_foreign_data import AccessHarness, collect, write_fil
 HELLO = [{"role": "user", "content": "hi"}]
 
 
-async def test_model_reply_is_a_message_and_its_usage_counts_for_the_run(harness: AccessHarness):
+async def test_model_reply_is_a_message_and_its_usage_is_seen_by_the_host(harness: AccessHarness):
     async def work(ctx: Any) -> Any:
         first = await ctx.api.invoke_llm("m", HELLO, funcs=[{"name": "f"}], extra_args={"temperature": 0})
         await ctx.api.invoke_llm("m", HELLO)
-        return first, (await ctx.api.run_get()).usage
+        return first
 
     outcome = await harness.try_in_run(work)
-    answer, usage = outcome.value
-    assert (answer.role, answer.content) == ("assistant", "sunny today")
-    assert usage == outcome.run.row.usage == {"total_tokens": 14}
+    assert (outcome.value.role, outcome.value.content) == ("assistant", "sunny today")
+    assert outcome.run.row.usage == {"seen": {"total_tokens": 14}}
     assert outcome.run.all("call.decided")[0].data == {
         "call_id": "c1",
         "allowed": True,
@@ -28,12 +27,31 @@ async def test_model_reply_is_a_message_and_its_usage_counts_for_the_run(harness
     }
 
 
+async def test_usage_seen_by_the_host_and_claimed_by_the_runner_are_never_added(harness: AccessHarness):
+    async def ask_twice(ctx: Any) -> Any:
+        for _ in range(2):
+            await ctx.api.invoke_llm("m", HELLO)
+        return (await ctx.api.run_get()).usage
+
+    harness.claim = {"total_tokens": 9}
+    outcome = await harness.try_in_run(ask_twice)
+
+    figures = {"seen": {"total_tokens": 14}, "claimed": {"total_tokens": 9}}
+    assert outcome.run.row.usage == outcome.run.finished["usage"] == figures
+    # A runner reads the figure that it claims, of this run and of others.
+    assert outcome.value is None
+    listed = await harness.do_in_run(lambda ctx: ctx.api.run_list(statuses=["completed"]))
+    assert [run.usage for run in listed.items] == [{"total_tokens": 9}]
+
+
 async def test_model_reply_is_streamed_in_chunks_and_its_usage_counts(harness: AccessHarness):
     outcome = await harness.try_in_run(lambda ctx: collect(ctx.api.invoke_llm_stream("m", HELLO)))
     assert len(outcome.value) > 1
     assert "".join(chunk.content or "" for chunk in outcome.value) == "sunny today"
-    assert outcome.run.row.usage == {"total_tokens": 7}
-    frames = outcome.reply.data["reply"]["frames"]
+    assert outcome.run.row.usage == {"seen": {"total_tokens": 7}}
+    frames = outcome.run.frames()
+    assert outcome.reply.data["streamed"]["frames"] == len(frames)
+    assert outcome.reply.data["streamed"]["usage"] == {"total_tokens": 7}
     assert [frame["chunk"]["content"] for frame in frames] == [chunk.content for chunk in outcome.value]
     assert frames[-1]["usage"] == {"total_tokens": 7}
 
@@ -107,7 +125,7 @@ async def test_failing_stream_yields_its_chunks_and_then_raises(open_engine):
     assert len(seen) == 2
     assert outcome.error is not None
     assert (outcome.error.code, outcome.error.retryable) == ("runtime_error", True)
-    assert len(outcome.reply.data["reply"]["frames"]) == 2
+    assert len(outcome.run.frames()) == outcome.reply.data["streamed"]["frames"] == 2
     assert outcome.reply.data["error"]["message"] == "the stream broke after 2 pieces"
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from engine.api import Engine, NotFound, StoreError
 from engine.runners.errors import AmbiguousRunner, FormError, RunnerNotFound
-from engine.store import search_index, transcript
-from engine.store.database import Database
+from engine.store import tables
 from engine.store.writer import Writer
 from tests.support.engines import (
     Engines,
@@ -25,8 +24,9 @@ from tests.support.engines import (
     run_event,
     send,
 )
+from tests.support.faults.faults import until
 from tests.support.limits import MAX_WAIT_SECONDS
-from tests.support.store_samples import text_line
+from tests.support.old_databases import contents, make_database, old_rows
 
 
 async def test_run_ids_sort_by_time_and_last_is_newest(run_script: ScriptRunner, clock: FakeClock):
@@ -181,26 +181,16 @@ async def test_closing_host_removes_its_lock_file(open_engine: Engines):
     assert list(open_engine.db.parent.glob("*.lock")) == []
 
 
-async def test_cancelled_open_ends_its_upgrade_and_the_next_one_continues(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_cancelled_open_ends_its_upgrade_and_changes_nothing(tmp_path: Path):
     path = tmp_path / "upgraded.db"
-    database = Database.open(path, write=True)
-    with database.writing_connection() as conn:
-        for number in range(61):
-            transcript.append(conn, text_line(number, f"midnight {number}"))
-        # As the migration leaves it.
-        conn.exec_driver_sql("INSERT INTO transcript_search (transcript_search) VALUES ('delete-all')")
-        conn.exec_driver_sql("INSERT INTO search_backlog VALUES (0)")
-    database.close()
-    monkeypatch.setattr(search_index, "BACKLOG_LINES", 2)
+    make_database(path, "0001", old_rows("0001"))
+    before = contents(path)
     loop = asyncio.get_running_loop()
     is_cancelled = threading.Event()
-    first: list[int] = []
-    second: list[int] = []
+    reports: list[int] = []
 
     def report(done: int, _: int) -> None:
-        first.append(done)
+        reports.append(done)
         loop.call_soon_threadsafe(opening.cancel)
         is_cancelled.wait(MAX_WAIT_SECONDS)
 
@@ -208,11 +198,11 @@ async def test_cancelled_open_ends_its_upgrade_and_the_next_one_continues(
     with pytest.raises(asyncio.CancelledError):
         await opening
     is_cancelled.set()
-    async with await Engine.open(db=path, on_progress=lambda done, _: second.append(done)) as engine:
-        _, total = await engine.search.lines("idnigh")
+    await until(lambda: list(tmp_path.iterdir()) == [path])  # SQLite's files are gone when the thread ends
 
-    assert total == 61
-    # The first one ends after the slice that it has begun.
-    assert first == [2]
-    assert second[0] > 2
-    assert second[-1] == 61
+    assert reports == [0]
+    assert contents(path) == before
+    async with await Engine.open(db=path) as engine:
+        assert engine.remarks == (f"The database was upgraded from schema 0001 to {tables.SCHEMA_VERSION}.",)
+        _, total = await engine.search.lines("idnigh")
+    assert total == 100

@@ -243,6 +243,9 @@ async def test_past_event_lists_parts_that_are_gone(run_script: ScriptRunner, cl
     sent = message(input={"contents": [{"type": "text", "text": "see"}, picture], "attachments": [FILE]})
     run = await run_script(done("x"), event=sent)
     _expire(run_script, "a1", clock)
+    await run_script.engine._core.require_host().writer.submit(
+        lambda tx: tx.connection.exec_driver_sql("DELETE FROM parts")
+    )
 
     past = await run_script.engine.runs.event(run.run_id)
 

@@ -83,6 +83,8 @@ def _flooded_on(played: FinishedRun) -> None:
 def _lost(error: str) -> Callable[[FinishedRun], None]:
     def shows(played: FinishedRun) -> None:
         assert played.last["error"] == error
+        stopped = [entry for entry in played.entries if entry.type == "run.stopped"]
+        assert [json.loads(entry.data) for entry in stopped] == [{"reason": "lost", "error": error}]
 
     return shows
 

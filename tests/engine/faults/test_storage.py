@@ -3,10 +3,8 @@
 import asyncio
 import json
 import sqlite3
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +21,7 @@ from tests.support.faults.faults import (
     until,
     write_line,
 )
+from tests.support.small_disk import small_disk
 
 HERE = Path(__file__).resolve().parents[2] / "support" / "faults"
 STREAMER = HERE / "streamer.py"
@@ -71,20 +70,6 @@ async def check_a_full_disk(opened: PooledEngine, fill: Callable[[], None], free
     listening.cancel()
     assert {line for line in announced if f'"run_id":"{run_id}"' in line} == {entry.line() for entry in closed.entries}
     assert await engine.integrity() == []
-
-
-@contextmanager
-def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    folder.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True, check=False
-    )
-    if mounted.returncode != 0:
-        pytest.skip("mounting is not permitted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 async def test_full_disk_stops_the_run_and_no_announced_entry_is_lost(tmp_path: Path, mark: str):

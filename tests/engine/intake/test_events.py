@@ -219,7 +219,7 @@ async def test_the_bytes_of_an_attachment_are_read_as_an_artifact_only(open_engi
     assert (given.artifact_id, given.content) == ("a1", None)
 
 
-async def test_inline_image_reaches_the_runner_and_is_masked_in_the_journal(open_engine: Engines):
+async def test_inline_image_reaches_the_runner_and_is_stored_beside_the_journal(open_engine: Engines):
     seen = []
 
     async def looks(ctx):
@@ -231,7 +231,7 @@ async def test_inline_image_reaches_the_runner_and_is_masked_in_the_journal(open
 
     assert seen == [B64]
     (shown,) = run.context["input"]["contents"]
-    assert (shown["image_base64"], shown["content_redacted"]) == (None, True)
+    assert shown["image_base64"].startswith("part:")
 
 
 async def test_an_attachment_whose_id_is_taken_is_left_out_with_a_warning(run_script: ScriptRunner):

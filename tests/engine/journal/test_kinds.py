@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import events
-from engine.events import EndReason, Entry, EntryKind, Outcome, Status
+from engine.events import EndReason, Entry, EntryKind, Outcome, Status, Usage
 from engine.journal import delta_text, kinds
 from engine.protocol.content import text_of
 from engine.protocol.results import FailureCode, ResultType
@@ -59,7 +59,7 @@ def test_decoding_accepts_any_json(kind: str, data: Any):
 def test_data_that_is_no_json_object_counts_as_empty(data: str):
     finished = events.payload_as(events.RunFinished, entry(EntryKind.RUN_FINISHED, data))
 
-    assert (finished.status, finished.reason, finished.error, finished.usage) == ("", "", "", {})
+    assert (finished.status, finished.reason, finished.error, finished.usage) == ("", "", "", Usage())
 
 
 def test_times_of_a_context_that_was_recorded_as_text_are_read_as_numbers():
@@ -85,14 +85,36 @@ def test_other_times_of_a_recorded_context_are_kept_and_nonsense_is_none(recorde
     assert events.payload_as(events.RunStarted, entry("run.started", data)).context["runtime"]["deadline_at"] == read
 
 
-def test_payload_of_a_finished_run_has_status_reason_and_usage():
-    data = '{"status":"failed","reason":"runner.lost","error":"gone","retryable":true,"usage":{"tokens":3}}'
+def test_payload_of_a_finished_run_has_status_and_reason():
+    data = '{"status":"failed","reason":"runner.lost","error":"gone","retryable":true}'
     finished = events.payload_of(entry("run.finished", data))
 
     assert isinstance(finished, events.RunFinished)
     assert (finished.status, finished.reason, finished.error) == (Status.FAILED, EndReason.LOST, "gone")
     assert finished.retryable
-    assert finished.usage == {"tokens": 3}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "read"),
+    [
+        ({"seen": {"tokens": 14}, "claimed": {"tokens": 9}}, Usage({"tokens": 14}, {"tokens": 9})),
+        ({"claimed": {"tokens": 9}}, Usage(claimed={"tokens": 9})),
+        ({"sum": {"tokens": 23}}, Usage(combined={"tokens": 23})),
+        ({"tokens": 23, "seen": 1}, Usage(combined={"tokens": 23, "seen": 1})),
+        ({}, Usage()),
+        (None, Usage()),
+    ],
+)
+def test_usage_is_read_by_origin_and_amounts_without_an_origin_are_a_sum(recorded: Any, read: Usage):
+    finished = events.payload_as(events.RunFinished, entry("run.finished", json.dumps({"usage": recorded})))
+
+    assert finished.usage == read
+    assert Usage.read(read.as_data()) == read
+
+
+def test_empty_figures_of_a_usage_are_not_recorded():
+    assert Usage({"tokens": 1}).as_data() == {"seen": {"tokens": 1}}
+    assert Usage().as_data() == {}
 
 
 def test_text_field_that_holds_another_value_is_shown_as_json():

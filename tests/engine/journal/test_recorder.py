@@ -10,7 +10,6 @@ from engine.clock import SystemClock, TimeIds, rfc3339
 from engine.journal import recorder
 from engine.journal.recorder import OUTPUT_LIMIT, ROW_BYTES, Recorder
 from engine.journal.secret_mask import SecretMask
-from engine.journal.turns import Turns
 from engine.protocol import AgentAPIException
 from engine.store.database import Database
 from engine.store.entries import INSERT_ONE
@@ -242,46 +241,6 @@ async def test_a_journal_over_its_limit_fails_the_run(run_script: ScriptRunner, 
 # Turns
 
 
-def turns_of(*entries: tuple[str, dict]) -> list[int]:
-    turns = Turns()
-    return [turns.note(kind, data) for kind, data in entries]
-
-
-DELTA = ("message.delta", {})
-
-
-def started(ident: str) -> tuple[str, dict]:
-    return "tool.call.started", {"tool_call_id": ident}
-
-
-def completed(ident: str) -> tuple[str, dict]:
-    return "tool.call.completed", {"tool_call_id": ident}
-
-
-def test_the_next_turn_starts_at_the_first_delta_after_all_open_tool_calls_have_completed():
-    assert turns_of(DELTA, started("a"), started("b"), completed("a"), DELTA, completed("b"), DELTA, DELTA) == [
-        *(1, 1, 1, 1, 1, 1, 2, 2)
-    ]
-
-
-def test_tool_start_and_model_call_start_the_next_turn():
-    assert turns_of(started("a"), completed("a"), started("b"), completed("b")) == [1, 1, 2, 2]
-    ask = ("call.requested", {"action": "invoke_llm"})
-    assert turns_of(started("a"), completed("a"), ask) == [1, 1, 2]
-
-
-def test_a_pull_that_returned_items_starts_a_turn():
-    turns = Turns()
-    turns.note(*DELTA)
-    turns.begin()
-
-    assert turns.note(*DELTA) == 2
-
-
-def test_run_without_tool_calls_has_one_turn():
-    assert turns_of(DELTA, ("message.completed", {}), DELTA, completed("never started"), DELTA) == [1] * 5
-
-
 async def test_every_entry_has_its_turn_number(run_script: ScriptRunner):
     call = {"tool_call_id": "1", "tool_name": "t", "parameters": {}}
     run = await run_script(
@@ -293,3 +252,15 @@ async def test_every_entry_has_its_turn_number(run_script: ScriptRunner):
     )
 
     assert [entry.turn for entry in run.journal] == [1, 1, 1, 1, 2, 2, 2]
+
+
+async def test_dropped_result_starts_no_turn(run_script: ScriptRunner):
+    call = {"tool_call_id": "1", "tool_name": "t", "parameters": {}}
+    run = await run_script(
+        {"type": "tool.call.started", "data": call},
+        {"type": "tool.call.completed", "data": call},
+        {"type": "message.delta", "data": {"chunk": 7}},
+        done("x"),
+    )
+
+    assert {entry.turn for entry in run.journal} == {1}

@@ -95,7 +95,7 @@ async def test_numeric_secret_does_not_corrupt_entries(run_script: ScriptRunner)
     )
 
     assert run.one("tool.call.completed").data == {"count": 123456, "text": "pin ‹secret secret_pin›"}
-    assert run.finished["usage"] == {"tokens": 912345}
+    assert run.finished["usage"] == {"claimed": {"tokens": 912345}}
 
 
 async def test_secret_is_masked_in_a_queued_message(run_script: ScriptRunner):

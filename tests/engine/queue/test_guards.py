@@ -13,6 +13,7 @@ from engine.runtimes.runtime import ConfirmedReply
 from engine.store import runs
 from engine.store.errors import AlreadyDecided
 from tests.support.engines import Engines, done, events_of, journal_of, lines_of, wait_for_run
+from tests.support.fake_call import FakeCall
 from tests.support.queue.steering import ControlledRun, SteeringHarness, open_steering, wait_until, writer_blocked
 
 
@@ -116,9 +117,10 @@ def test_each_end_of_a_run_has_its_own_drop_reason(status: Status, reason: str, 
 async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, expected: list[str]):
     outcomes: list[str] = []
 
-    class Desk:
-        async def call(self, action: str, data: object) -> ConfirmedReply:
-            return ConfirmedReply({}, lambda: outcomes.append("written"), lambda: outcomes.append("lost"))
+    class Sink:
+        def request(self, action: str, data: object) -> FakeCall:
+            reply = ConfirmedReply({}, lambda: outcomes.append("written"), lambda: outcomes.append("lost"))
+            return FakeCall(lambda: reply)
 
     class Pipe:
         room = asyncio.Event()
@@ -127,7 +129,7 @@ async def test_reply_that_cannot_be_written_counts_as_lost(is_written: bool, exp
             return is_written
 
     Pipe.room.set()
-    answers = Answers(Desk(), Pipe())  # type: ignore[arg-type]
+    answers = Answers(Sink(), Pipe())  # type: ignore[arg-type]
     answers.take(1, "steering_pull", {})
     await wait_until(lambda: outcomes)
 

@@ -202,7 +202,7 @@ async def test_large_original_and_edit_are_stored_where_no_runner_can_read_them(
     edited = run.one("pause.edited").data
     assert final_text(run) == "bbbbb"
     assert (edited["original_size"], edited["edit_size"], readable) == (40_013, 50_013, [])
-    assert await engine.artifacts.read_bytes(edited["original_ref"], limit=14) == b'{"result":"aaa'
+    assert (await engine.runs.part(run_id, edited["original_ref"]))[:14] == b'{"result":"aaa'
 
 
 async def test_a_failed_call_is_paused_with_its_error_and_can_be_given_a_reply(tool_engines: ToolEngines):

@@ -52,7 +52,7 @@ async def test_streamed_reply_is_collected_and_passed_on_unchanged_when_continue
 
     run = await wait_for_run(engine, run_id)
     assert final_text(run) == "it |will |rain"
-    assert run.one("call.replied").data["reply"] == held.original
+    assert run.frames() == held.original["frames"]
 
 
 async def test_edited_streamed_message_is_sent_as_one_chunk(tool_engines: ToolEngines):
@@ -63,7 +63,7 @@ async def test_edited_streamed_message_is_sent_as_one_chunk(tool_engines: ToolEn
     run = await wait_for_run(engine, run_id)
     assert final_text(run) == "it will snow"
     chunk = {"role": "assistant", "content": "it will snow", "is_final": True}
-    assert run.one("call.replied").data["reply"] == {"frames": [{"chunk": chunk}]}
+    assert run.frames() == [{"chunk": chunk}]
 
 
 async def test_edited_frames_are_sent_unchanged(tool_engines: ToolEngines):
@@ -97,7 +97,7 @@ async def test_failing_stream_is_paused_with_its_chunks_and_fails_when_continued
 
     run = await wait_for_run(engine, run_id)
     assert run.finished["error"] == "AgentAPIException: the line went dead"
-    assert len(run.one("call.replied").data["reply"]["frames"]) == 1
+    assert len(run.frames()) == 1
 
 
 # Pulls

@@ -1,6 +1,7 @@
 """The result stream: which results are applied, which are dropped, and which fail the run."""
 
 import base64
+import hashlib
 
 import pytest
 
@@ -248,14 +249,52 @@ async def test_inline_base64_is_null_in_the_journal_and_marked(run_script: Scrip
     created = run.one("artifact.created").data
     assert (created["content_base64"], created["content_redacted"]) == (None, True)
     shown = run.one("message.completed").data["message"]["content"][0]
-    assert shown == {"type": "image_base64", "image_base64": None, "content_redacted": True}
+    digest = {"content_sha256": hashlib.sha256(b"hello").hexdigest()}
+    assert shown == {"type": "image_base64", "image_base64": None, "content_redacted": True, **digest}
     attachment = run.one("tool.call.completed").data["result"]["attachments"][0]
-    assert attachment == {"content": None, "content_redacted": True}
+    assert attachment == {"content": None, "content_redacted": True, **digest}
 
 
-async def test_usage_is_added_up_over_the_run(run_script: ScriptRunner):
+async def test_claimed_usage_is_added_up_over_the_run(run_script: ScriptRunner):
     run = await run_script(
         said("a") | {"usage": {"tokens": 3}}, done() | {"usage": {"tokens": 4, "cost": 0.5, "model": "m", "ok": True}}
     )
 
-    assert run.row.usage == run.finished["usage"] == {"tokens": 7, "cost": 0.5}
+    assert run.row.usage == run.finished["usage"] == {"claimed": {"tokens": 7, "cost": 0.5}}
+
+
+async def test_result_keeps_its_usage_as_the_runner_sent_it(run_script: ScriptRunner):
+    usage = {"tokens": 3, "model": "m", "details": {"cached": [1, None], "key": "walnut-77"}}
+    run = await run_script(
+        said("a") | {"usage": usage},
+        {"type": "weather.changed", "data": {}, "usage": {"tokens": 5}},
+        said("b") | {"usage": "lots"},
+        done() | {"usage": None},
+        said("c") | {"usage": {"tokens": 6}},
+        config={"api_key": "walnut-77"},
+    )
+
+    kept = [entry.usage for entry in run.journal if entry.source == "runner"]
+    covered = usage | {"details": {"cached": [1, None], "key": "‹secret api_key›"}}
+    assert kept == [covered, {"tokens": 5}, None, None, {"tokens": 6}]
+    assert [entry.outcome for entry in run.all("message.completed")] == [None, None, "ignored"]
+    # What was not applied does not count.
+    assert run.finished["usage"] == {"claimed": {"tokens": 3}}
+
+
+async def test_usage_that_is_too_large_is_not_recorded_and_its_result_says_so(run_script: ScriptRunner):
+    large = {"n" * 5_000: 1, "tokens": 2}
+    run = await run_script(
+        said("a") | {"usage": large, "sequence": 1},
+        said("b") | {"usage": large, "sequence": 7},
+        {"type": "weather.changed", "data": {}, "usage": large},
+        done(),
+    )
+
+    problem = "its usage is not recorded: 5017 bytes exceed the limit of a usage (4096)"
+    assert [(entry.usage, entry.outcome, entry.reason) for entry in run.journal[1:4]] == [
+        (None, "warned", problem),
+        (None, "warned", f"sequence 7, expected 2; {problem}"),
+        (None, "unknown", f"the host does not know this type; {problem}"),
+    ]
+    assert run.finished["usage"] == {"claimed": {"tokens": 4}}

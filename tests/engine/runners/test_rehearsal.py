@@ -94,7 +94,9 @@ async def test_rehearsal_has_three_turns_with_tools_state_an_artifact_and_stream
     assert "state.updated" in kinds
     assert kinds[-1] == "run.completed"
     turns = Turns()
-    assert [turns.note(result["type"], result["data"]) for result in results][-1] == 3
+    for result in results:
+        turns.note_result(result["type"], result["data"])
+    assert turns.turn == 3
     assert all(validate_payload(result["type"], result["data"]) is None for result in results)
     assert "Kyoto" in RehearsalRun(results).files[0]
 

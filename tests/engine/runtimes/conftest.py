@@ -13,6 +13,7 @@ import pytest
 from engine.runtimes.heartbeat import HeartbeatTimeouts
 from engine.runtimes.pool import MAX_CHILD_STARTS, ChildPool
 from engine.runtimes.runtime import Ending, Launch
+from tests.support.fake_call import FakeCall
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
@@ -28,6 +29,7 @@ class RecordingSink:
         self.lines: list[tuple[str, str]] = []
         self.lost: list[tuple[str, int]] = []
         self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.answered: list[str] = []
         self.silences: list[tuple[str, float]] = []
         self.waits: list[tuple[int | None, str]] = []
         self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
@@ -80,11 +82,15 @@ class RecordingSink:
         self.is_gone = True
         self._changed.set()
 
-    async def call(self, action: str, data: dict[str, Any]) -> Any:
+    def request(self, action: str, data: dict[str, Any]) -> FakeCall:
         self.calls.append((action, data))
         self._changed.set()
-        reply = self.answer(action, data)
-        return await reply if asyncio.iscoroutine(reply) else reply
+        return FakeCall(lambda: self._answer(action, data))
+
+    def _answer(self, action: str, data: dict[str, Any]) -> Any:
+        self.answered.append(action)
+        self._changed.set()
+        return self.answer(action, data)
 
     async def until(self, claim: Callable[[], Any]) -> Any:
         async with asyncio.timeout(MAX_WAIT_SECONDS):

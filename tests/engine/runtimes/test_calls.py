@@ -1,9 +1,12 @@
 """The run-scoped API over the wire: concurrent calls, streams and refusals."""
 
 import asyncio
+from typing import Any
 
 from engine.protocol import AgentAPIException, ErrorCode
+from engine.runtimes.answers import Answers
 from engine.runtimes.runtime import EndKind
+from tests.support.fake_call import FakeCall
 from tests.support.limits import MAX_WAIT_SECONDS
 
 
@@ -160,7 +163,7 @@ async def test_calls_in_flight_end_with_the_run(harness):
 
     sink.answer = lambda action, data: answer()
     assert (await execution.ended()).how is EndKind.ENDED
-    if sink.calls:
+    if sink.answered:
         await asyncio.wait_for(ended.wait(), MAX_WAIT_SECONDS)
 
 
@@ -183,3 +186,26 @@ async def test_calls_from_a_thread_with_its_own_event_loop_are_answered(harness)
         await execution.ended()
 
     assert sink.results == ["told"]
+
+
+async def test_cancel_of_an_answered_call_is_reported(sink):
+    calls: list[FakeCall] = []
+
+    def request(action: str, data: Any) -> FakeCall:
+        calls.append(FakeCall(dict))
+        return calls[-1]
+
+    class Pipe:
+        room = asyncio.Event()
+
+        def write(self, line: bytes) -> bool:
+            return True
+
+    Pipe.room.set()
+    sink.request = request
+    answers = Answers(sink, Pipe())  # type: ignore[arg-type]
+    answers.take(1, "run_get", {})
+    await asyncio.wait_for(calls[0].closed.wait(), MAX_WAIT_SECONDS)
+    answers.take(0, "__cancel_action", {"seq_id": 1})
+
+    assert calls[0].is_cancelled

@@ -209,13 +209,13 @@ async def test_calls_wait_while_the_runner_reads_no_replies(harness):
     )
     execution, sink = await harness.begin(launch)
     sink.answer = lambda _, __: {"text": "x" * 100_000}
-    await sink.until(lambda: sink.calls)
+    await sink.until(lambda: sink.answered)
     await until(lambda: is_stopped(execution._child.pid))
     for _ in range(20):
         await asyncio.sleep(0)
-    waiting = len(sink.calls)
+    waiting = len(sink.answered)
     os.kill(execution._child.pid, signal.SIGCONT)
-    await sink.until(lambda: len(sink.calls) == 300)
+    await sink.until(lambda: len(sink.answered) == 300)
     (harness.folder / "go").touch()
     async with asyncio.timeout(MAX_WAIT_SECONDS):
         ending = await execution.ended()
@@ -253,7 +253,7 @@ async def test_a_large_reply_waits_until_earlier_ones_are_read_and_then_gives_it
     answers.take(2, "page", {})
     for _ in range(50):
         await asyncio.sleep(0.001)
-    assert (pipe.written, sent, len(sink.calls)) == ([], [], 1)
+    assert (pipe.written, sent, len(sink.answered)) == ([], [], 1)
 
     pipe.room.set()
     await until(lambda: sent)

@@ -1,58 +1,51 @@
-"""Upgrading a database of an older Trackside: everything in it survives, or the file stays as it was."""
+"""Upgrading a database of an older Trackside: everything in it survives, in the words of this version."""
 
 import json
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import Connection, create_engine, insert
+from sqlalchemy import Connection, insert
 
 from engine.events import EntryKind, Fate, Source
+from engine.journal.recorder import ROW_BYTES
 from engine.store import (
     deletion,
     entries,
     index_cleanup,
     kept_settings,
-    migrations,
     queue,
     runs,
     search,
-    search_index,
     sessions,
     tables,
     transcript,
 )
 from engine.store.database import Database
-from engine.store.errors import DatabaseOlder, StoreError, UpgradeInterrupted
+from engine.store.errors import DatabaseOlder
 from engine.store.row_mapping import ConversationKey, values
-from tests.support.store_samples import find_texts, is_index_consistent, run_row, text_line
+from tests.support.old_databases import (
+    AUTHORIZATION,
+    ENTRIES_PER_RUN,
+    OLDER_VERSIONS,
+    RUNS,
+    TEXT,
+    contents,
+    make_database,
+    old_rows,
+)
+from tests.support.store_samples import find_texts, is_index_consistent, run_row, schema, text_line
 
 CONVERSATION, OTHER = ConversationKey("talk"), ConversationKey("other")
 OLDER = ("0001", "0002", "0003")
 LINES = 1_005
-Fill = Callable[[Connection], None]
-
-
-def make_database(path: Path, revision: str, fill: Fill) -> None:
-    """A database as the Trackside of this revision left it."""
-    engine = create_engine(f"sqlite:///{path}")
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__file__).parent).replace("%", "%%"))
-    with engine.begin() as conn:
-        config.attributes["connection"] = conn
-        command.upgrade(config, revision)
-        fill(conn)
-    engine.dispose()
 
 
 def add_run(conn: Connection) -> None:
     """Add a run with the columns that every version has."""
-    conn.execute(insert(tables.runs).values(values(run_row("run_1", at=5), without="last_activity_at")))
+    newer = {"last_activity_at", "journal_bytes"}
+    row = {name: value for name, value in values(run_row("run_1", at=5)).items() if name not in newer}
+    conn.execute(insert(tables.runs).values(row))
 
 
 def add_lines(conn: Connection) -> None:
@@ -139,15 +132,6 @@ def old(path: Path) -> Path:
     return path
 
 
-def contents(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as driver:
-        return list(driver.iterdump())
-
-
-def backups(path: Path) -> list[str]:
-    return sorted(each.name for each in path.parent.glob("*.backup-*"))
-
-
 def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
     assert not [line for line in contents(old) if "fts5" in line]
     Database.open(old, write=True).close()
@@ -169,66 +153,71 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
     database.close()
 
 
-@pytest.mark.parametrize("revision", ["0001", "0005"])
-def test_interrupted_upgrade_continues_where_it_ended(path: Path, revision: str, monkeypatch: pytest.MonkeyPatch):
-    make_database(path, revision, add_lines)
-    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
+@pytest.mark.parametrize("revision", OLDER_VERSIONS)
+def test_database_of_every_older_version_is_upgraded_with_all_its_rows(path: Path, revision: str):
+    make_database(path, revision, old_rows(revision))
+    new = path.with_name("new.db")
+    Database.open(new, write=True).close()
 
-    def interrupt(done: int, total: int) -> None:
-        raise UpgradeInterrupted(f"{done} of {total}")
+    database = Database.open(path, write=True)
 
-    with pytest.raises(UpgradeInterrupted, match="400 of 1005"):
-        Database.open(path, write=True, on_progress=interrupt)
-    with pytest.raises(
-        DatabaseOlder, match=r"the upgrade of .* has not finished\..*`trackside run --db .*` continues it"
-    ):
-        Database.open(path, write=False)
-    seen: list[tuple[int, int]] = []
-    database = Database.open(path, write=True, on_progress=lambda done, total: seen.append((done, total)))
-
-    assert seen == [(800, LINES), (LINES, LINES)]
-    assert backups(path) == []
+    assert database.remarks == [f"The database was upgraded from schema {revision} to {tables.SCHEMA_VERSION}."]
+    assert database.integrity() == []
     with database.writing_connection() as conn:
-        assert find_texts(conn, "idnigh") == ["the train at midnight"]
         assert is_index_consistent(conn)
+        assert find_texts(conn, "idnigh", limit=100) == [f"{TEXT} {number}" for number in reversed(range(100))]
+        for number in range(1, RUNS + 1):
+            journal = entries.page(conn, f"run_{number}", limit=1_000)
+            assert [entry.position for entry in journal] == list(range(1, ENTRIES_PER_RUN + 1))
+            assert {entry.source for entry in journal} == {Source.RUNNER, Source.USER}
+            assert json.loads(journal[-1].data) == {"chunk": {"content": f"{TEXT} {ENTRIES_PER_RUN}"}}
+            run = runs.get(conn, f"run_{number}")
+            assert run.authorization == json.loads(AUTHORIZATION)
+            is_open = number == RUNS
+            assert run.usage == (None if is_open else {"sum": {"total_tokens": 7}})
+            sizes = sum(len(entry.data.encode()) + ROW_BYTES for entry in journal)
+            assert run.journal_bytes == (None if is_open else sizes)
+        assert sessions.get(conn, "talk").message_count == RUNS + 1
+        assert queue.get(conn, "item_1").text == "faster"
+        (content,) = conn.exec_driver_sql("SELECT content FROM artifact_blobs").scalars()
+        assert content == bytes.fromhex("0001fe")
+        assert conn.exec_driver_sql("SELECT value FROM state").scalar() == '"é"'
+        assert conn.exec_driver_sql("SELECT editor FROM state_changes").scalar() == Source.USER
     database.close()
-    Database.open(path, write=False).close()
+    assert schema(path) == schema(new)
+    assert sorted(each.name for each in path.parent.iterdir()) == ["facts.db", "new.db"]
 
 
-def test_two_processes_share_the_work_of_an_upgrade(old: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(search_index, "BACKLOG_LINES", 400)
-    others: list[Database] = []
+def test_journals_of_ended_runs_are_counted_in_slices(path: Path, monkeypatch: pytest.MonkeyPatch):
+    data = ["{}", '"é今"', '"' + "x" * 9_000 + '"']
 
-    def open_another(done: int, _: int) -> None:
-        if done == 400:
-            others.append(Database.open(old, write=True))
+    def fill(conn: Connection) -> None:
+        for run_id, status in (("long", "completed"), ("empty", "failed"), ("open", "running"), ("new", "created")):
+            conn.exec_driver_sql(
+                "INSERT INTO runs (run_id, runner_id, conversation_id, status, created_at, updated_at, usage, metadata)"
+                " VALUES (?, 'r', ?, ?, 1, 1, '{\"input_tokens\":3}', '{}')",
+                (run_id, run_id, status),
+            )
+        for run_id in ("long", "open"):
+            conn.exec_driver_sql(
+                "INSERT INTO journal (run_id, position, at, source, type, data, turn)"
+                " VALUES (?, ?, 1, 'runner', 'x', ?, 1)",
+                [(run_id, position, data[position % 3]) for position in range(30)],
+            )
 
-    database = Database.open(old, write=True, on_progress=open_another)
+    make_database(path, "0012", fill)
+    monkeypatch.setattr("engine.store.migrations.journal_slices.SLICE_ROWS", 7)
+    database = Database.open(path, write=True)
+    found = {
+        name: database.read_now(lambda conn, name=name: runs.get(conn, name)) for name in ("long", "empty", "open")
+    }
+    new = database.read_now(lambda conn: runs.get(conn, "new"))
+    database.close()
 
-    with database.writing_connection() as conn:
-        assert is_index_consistent(conn)
-    for each in (*others, database):
-        each.close()
-
-
-def test_failed_upgrade_leaves_the_database_as_it_was_and_names_its_copy(old: Path):
-    with closing(sqlite3.connect(old)) as driver:
-        # Blocks the last statement, after the index was made and filled.
-        driver.execute("CREATE TRIGGER transcript_deleted AFTER DELETE ON hosts BEGIN SELECT 1; END")
-    before = contents(old)
-
-    with pytest.raises(StoreError, match=r"transcript_deleted already exists.* a copy .*backup-v1\.$"):
-        Database.open(old, write=True)
-
-    assert contents(old) == before
-    copy = old.with_name(f"{old.name}.backup-v1")
-    assert contents(copy) == before
-    assert copy.stat().st_mode & 0o777 == 0o600
-    with closing(sqlite3.connect(old)) as driver:
-        assert driver.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
-        driver.execute("DROP TRIGGER transcript_deleted")
-    Database.open(old, write=True).close()
-    assert backups(old) == []
+    assert found["long"].journal_bytes == 10 * sum(len(text.encode()) + ROW_BYTES for text in data)
+    assert found["empty"].journal_bytes == 0
+    assert (found["open"].journal_bytes, new.journal_bytes) == (None, None)
+    assert {run.usage["sum"]["input_tokens"] for run in (*found.values(), new) if run.usage} == {3}
 
 
 def test_database_without_settings_gets_them_and_keeps_its_runs(path: Path):
@@ -266,38 +255,7 @@ def test_stored_words_are_renamed_from_every_older_version(path: Path, revision:
         editors = conn.exec_driver_sql("SELECT editor FROM state_changes ORDER BY change").scalars().all()
         assert editors == [Source.USER, Source.RUNNER]
     assert database.integrity() == []
-    assert backups(path) == []
     database.close()
-
-
-def test_copy_holds_what_is_still_in_the_log(path: Path, monkeypatch: pytest.MonkeyPatch):
-    make_database(path, "0003", add_old_words)
-    reader = sqlite3.connect(path)
-    reader.execute("PRAGMA journal_mode = WAL")
-    reader.execute("UPDATE runs SET status_reason = 'in the log'")
-    reader.commit()
-    before = contents(path)
-
-    def fail(_: Connection) -> None:
-        raise sqlite3.OperationalError("no")
-
-    monkeypatch.setattr(migrations, "upgrade", fail)
-    with pytest.raises(StoreError, match="backup-v3"):
-        Database.open(path, write=True)
-    reader.close()
-
-    assert contents(path.with_name(f"{path.name}.backup-v3")) == before
-
-
-def test_copy_that_cannot_be_made_stops_the_upgrade(path: Path):
-    make_database(path, "0003", add_old_words)
-    before = contents(path)
-    path.with_name(f"{path.name}.backup-v3").mkdir()
-
-    with pytest.raises(StoreError):
-        Database.open(path, write=True)
-
-    assert contents(path) == before
 
 
 def test_sessions_of_an_older_database_get_their_last_run_and_count_its_events(path: Path):
@@ -336,7 +294,6 @@ def test_sessions_of_an_older_database_get_their_last_run_and_count_its_events(p
         (7, "third", "guide", None),
         (0, None, None, None),
     ]
-    assert backups(path) == []
 
 
 def test_totals_of_state_are_counted_in_an_older_database(path: Path):
@@ -450,3 +407,17 @@ def test_deletions_of_an_older_version_are_finished(path: Path):
         "e3": ("kept", "kept words", "{}"),
     }
     assert [cleanup.is_merged for cleanup in cleanups] == [False], "words may still be in the search index"
+
+
+def test_usage_of_an_older_run_becomes_a_sum(path: Path):
+    def add_used_run(conn: Connection) -> None:
+        add_run(conn)
+        conn.exec_driver_sql("UPDATE runs SET usage = '{\"total_tokens\":23}'")
+
+    make_database(path, "0012", add_used_run)
+
+    database = Database.open(path, write=True)
+
+    with database.writing_connection() as conn:
+        assert runs.get(conn, "run_1").usage == {"sum": {"total_tokens": 23}}
+    database.close()

@@ -16,6 +16,7 @@ from engine.api import Engine, RunOptions, message
 from tests.support.console.single_pane_app import SinglePaneApp
 from tests.support.engines import wait_for_entry
 from tests.support.limits import MAX_WAIT_SECONDS
+from tests.support.older_record import make_record_older
 
 SESSION = "ses_look"
 NOISY = """
@@ -33,13 +34,16 @@ async def run(ctx):
     yield {"type": "state.updated", "data": {"scope": "runner", "key": "mine", "value": 1}}
     given = {"ids": [3, 9], "currency": "EUR"}
     call = {"tool_call_id": "c_09", "tool_name": "price_check", "parameters": given}
-    yield {"type": "tool.call.started", "data": call}
+    yield {"type": "tool.call.started", "data": call, "usage": {"total_tokens": 9, "cached_tokens": 4}}
     raise ValueError("the hotel is [/full]")
 """
 
 
 class RecordedRuns:
-    """A database with a steered rehearsal, a run of the prober, and a run of a runner that prints and fails."""
+    """A database with a steered rehearsal, a run of the prober, and a run of a runner that prints and fails.
+
+    The last one looks as if an older Trackside had recorded it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.db = folder / "facts.db"
@@ -47,6 +51,7 @@ class RecordedRuns:
         (folder / "trackside.yaml").write_text("")
         (folder / "noisy.py").write_text(NOISY)
         self.rehearsal, self.prober, self.noisy = asyncio.run(self._record())
+        make_record_older(self.db, self.noisy)
 
     async def _record(self) -> tuple[str, str, str]:
         async with await Engine.open(self.folder, db=self.db) as engine:
@@ -98,7 +103,7 @@ class InspectorApp(SinglePaneApp):
     async def on_inspector_need_call(self, event: Inspector.NeedCall) -> None:
         self.messages.append(event)
         if self.loader is not None:
-            self.inspector.show_call(await self.loader.load_call(event.run_id, event.number, event.positions))
+            self.inspector.show_call(await self.loader.load_call(event.run_id, event.call))
 
     def on_inspector_copy(self, event: Inspector.Copy) -> None:
         self.messages.append(event)

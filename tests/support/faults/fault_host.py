@@ -33,7 +33,7 @@ async def print_entries(engine: Engine, since: int) -> None:
 
 
 async def main(db: str, runner: str, text: str, settings: dict[str, Any]) -> None:
-    target = Path(runner) if runner.endswith(".py") else None
+    target = Path(runner) if "/" in runner else None
     runtime = ChildPool() if settings.get("children", True) else InProcessRuntime({"streamer": streamer.run})
     choice = RunOptions(None if target else runner, settings.get("config", {}), env=(MARK_VARIABLE,))
     async with await Engine.open(target, db=Path(db), runtime=runtime) as engine:

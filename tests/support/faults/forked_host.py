@@ -13,7 +13,7 @@ from typing import IO, Any
 from tests.support.faults.fault_host import host
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["pytest", "tests.support.faults.fault_host"])
+FORKS.set_forkserver_preload(["pytest", "tests.support.faults.fault_host", "engine.store.upgrade"])
 _EXIT_CODES = threading.Lock()
 """`start` polls all children, and each exit code can be read only once: a second reader at the same time gets 255."""
 

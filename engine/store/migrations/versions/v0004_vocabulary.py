@@ -7,15 +7,13 @@ sources and statuses of the event log, and the editors of state changes.
 from typing import Final
 
 from alembic import op
-from sqlalchemy import Connection
+
+from engine.store.migrations.journal_slices import journal_slices
 
 revision: Final = "0004"
 down_revision: Final = "0003"
 branch_labels: Final = None
 depends_on: Final = None
-
-BATCH_ROWS: Final = 20_000
-"""Journal rows per UPDATE, so that SQLite's statement journal stays small in a large database."""
 
 TYPES: Final = {
     "hold.armed": "breakpoint.set",
@@ -71,13 +69,8 @@ OTHERS: Final = (
 
 def upgrade() -> None:
     connection = op.get_bind()
-    last = connection.exec_driver_sql("SELECT max(row) FROM journal").scalar() or 0
-    for first in range(1, last + 1, BATCH_ROWS):
-        _rename_entries(connection, first, first + BATCH_ROWS - 1)
+    for rows in journal_slices():
+        for statement in JOURNAL:
+            connection.exec_driver_sql(statement, rows)
     for statement in OTHERS:
         connection.exec_driver_sql(statement)
-
-
-def _rename_entries(connection: Connection, first: int, last: int) -> None:
-    for statement in JOURNAL:
-        connection.exec_driver_sql(statement, (first, last))

@@ -1,8 +1,7 @@
 """Replace the search index by one that finds parts of words and ignores accents.
 
-The new index is empty, and `search_backlog` says so. `search_index.index_backlog` adds the lines afterwards, in
-transactions of its own: that takes a minute for a million lines, shows its progress, and continues after an
-interruption.
+The new index is empty, and `search_backlog` says so. `search_index.index_backlog` adds the lines after the last
+migration: that takes a minute for a million lines, and shows its progress.
 """
 
 from typing import Final

@@ -1,0 +1,131 @@
+"""Large parts of journal entries. Each is stored once, by its content, whichever entries and runs use it.
+
+A long text is split, so that two texts that have most of their content in common share it: each model call of an agent
+contains the whole conversation so far, and some agents count its tokens many times before each call.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Final
+from zlib import crc32
+
+from sqlalchemy import Connection
+
+from engine.store.errors import NotFound, StoreError
+from engine.store.row_mapping import driver_of
+
+DIGEST_BYTES: Final = 16
+MIN_SPLIT_BYTES: Final = 2 * 1024
+"""A shorter text is not split."""
+MAX_PIECE_BYTES: Final = 64 * 1024
+_ENDS: Final = re.compile(rb"(?<=\}),(?=\{)")
+"""Between two objects of a JSON array, such as the messages of a conversation, a text may be split."""
+_ONE_IN: Final = 8
+"""A piece ends after one object in so many, depending on the object's content."""
+_MAX_KNOWN: Final = 100_000
+_INSERT: Final = "INSERT OR IGNORE INTO parts (digest, kind, content) VALUES (?, ?, ?)"
+_USE: Final = "INSERT OR IGNORE INTO part_uses (run_id, digest) VALUES (?, ?)"
+_READ: Final = "SELECT kind, content FROM parts WHERE digest = ?"
+
+
+class PartDamaged(StoreError):
+    """Raised if the content of a part no longer has its digest."""
+
+
+class PartKind(StrEnum):
+    """What the content of a part is."""
+
+    DATA = "data"
+    LIST = "list"
+    """The digests of the parts that together are the content."""
+
+
+_DIGEST: Final = re.compile(rf"[0-9a-f]{{{2 * DIGEST_BYTES}}}")
+
+
+def is_digest(value: object) -> bool:
+    """Return whether a value has the form of a part's digest."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def digest_of(kind: PartKind, content: bytes) -> str:
+    """Return the digest by which a part is stored."""
+    return blake2b(content, digest_size=DIGEST_BYTES, person=kind.encode()).hexdigest()
+
+
+class RunParts:
+    """Stores the parts of one run. Used by the writer's thread only, except `stored_bytes`."""
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+        self._known: set[str] = set()
+        """Digests that this run uses already."""
+        self.stored_bytes = 0
+        """The size of all parts that this run uses."""
+
+    def add(self, conn: Connection, content: bytes) -> str:
+        """Store a text or bytes as a part, split if it is long. Returns its digest."""
+        pieces = list(split(content)) if len(content) > MIN_SPLIT_BYTES else [content]
+        digests = [self._store(conn, PartKind.DATA, piece) for piece in pieces]
+        if len(digests) == 1:
+            return digests[0]
+        return self._store(conn, PartKind.LIST, b"".join(map(bytes.fromhex, digests)))
+
+    def add_whole(self, conn: Connection, content: bytes) -> str:
+        """Store bytes as one part, whose digest is that of the bytes. Returns the digest."""
+        return self._store(conn, PartKind.DATA, content)
+
+    def _store(self, conn: Connection, kind: PartKind, content: bytes) -> str:
+        digest = digest_of(kind, content)
+        if digest not in self._known:
+            driver = driver_of(conn)
+            driver.execute(_INSERT, (digest, kind, content))
+            if driver.execute(_USE, (self._run_id, digest)).rowcount:
+                self.stored_bytes += len(content)
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known.add(digest)
+        return digest
+
+
+def split(content: bytes) -> Iterator[bytes]:
+    """Yield the pieces of a text. Where a piece ends depends on its content only.
+
+    So the pieces of two texts are the same from the first common end on, also if one text has more at its beginning.
+    """
+    start = before = 0
+    for end in (found.start() for found in _ENDS.finditer(content)):
+        if crc32(content[before:end]) % _ONE_IN == 0 or end - start >= MAX_PIECE_BYTES:
+            yield content[start:end]
+            start = end
+        before = end
+    yield content[start:]
+
+
+def read(conn: Connection, digest: str) -> bytes:
+    """Return the content of a part. Raises NotFound, or PartDamaged if it has changed since it was stored."""
+    row = driver_of(conn).execute(_READ, (digest,)).fetchone()
+    if row is None:
+        raise NotFound(f"Part {digest:.40} is not stored.")
+    kind, content = row
+    if kind not in tuple(PartKind) or digest_of(PartKind(kind), content) != digest:
+        raise PartDamaged(f"The content of part {digest} is damaged.")
+    if kind == PartKind.DATA:
+        return content
+    pieces = (content[start : start + DIGEST_BYTES].hex() for start in range(0, len(content), DIGEST_BYTES))
+    return b"".join(read(conn, piece) for piece in pieces)
+
+
+def is_used_by(conn: Connection, run_id: str, digest: str) -> bool:
+    """Return whether a run uses a part."""
+    used = driver_of(conn).execute("SELECT 1 FROM part_uses WHERE run_id = ? AND digest = ?", (run_id, digest))
+    return used.fetchone() is not None
+
+
+def delete_unused(conn: Connection, digests: Collection[str]) -> int:
+    """Delete those of these parts that no run uses. Returns their number."""
+    unused = "DELETE FROM parts WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM part_uses WHERE digest = parts.digest)"
+    driver = driver_of(conn)
+    return sum(driver.execute(unused, (digest,)).rowcount for digest in digests)

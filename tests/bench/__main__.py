@@ -14,6 +14,7 @@ from tests.bench.compare import compare
 
 BENCHES: Final = {
     "throughput": "events per second, in this process and through a child, against raw SQLite",
+    "model_frames": "frames per second of a recorded model stream to a child, against results of a child",
     "lag": "from the time of an entry to its announcement at 2,000 events per second",
     "memory": "the growth of the host's memory over a million events in one run",
     "start": "a worker and `trackside run`, in multiples of `python -c pass`",

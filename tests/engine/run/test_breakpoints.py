@@ -125,16 +125,12 @@ async def test_a_later_edit_replaces_an_earlier_one_and_both_are_in_the_journal(
     assert [entry.data["edit"]["result"] for entry in run.all("pause.edited")] == ["first", "second"]
 
 
-async def test_changing_an_edited_reply_afterwards_has_no_effect(tool_engines: ToolEngines):
-    engine = await tool_engines(asks)
-    run_id = await send(engine, breakpoints=("tool",))
-    await wait_for_pause(engine, run_id)
+def test_changing_an_edited_reply_afterwards_has_no_effect():
     mine: dict[str, Any] = {"result": ["grey"]}
-    await engine.runs.edit_reply(run_id, mine)
+    edit = check_edited_reply("call_tool", mine)
     mine["result"].append("blue")
-    await engine.runs.continue_run(run_id)
 
-    assert final_text(await wait_for_run(engine, run_id)) == "['grey']"
+    assert edit == {"result": ["grey"]}
 
 
 async def test_an_invalid_edit_is_refused_and_the_call_stays_paused(tool_engines: ToolEngines):

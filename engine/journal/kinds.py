@@ -59,6 +59,7 @@ class EntryKind(StrEnum):
     PAUSE_EDITED = "pause.edited"
     PAUSE_ENDED = "pause.ended"
     OUTPUT = "output"
+    PROCESS_CHOSEN = "process.chosen"
     RUNNER_OPENED = "runner.opened"
     WARNING = "warning"
     RESULT_UNTYPED = "result.untyped"
@@ -197,6 +198,41 @@ class Usage(NamedTuple):
         return {name: amounts for name, amounts in zip(_ORIGINS, self, strict=True) if amounts}
 
 
+class RunProcess(NamedTuple):
+    """The process that a run is executed in."""
+
+    python: str
+    """The path of the interpreter."""
+    python_version: str | None
+    """None if it was not known yet; then `run.finished` has it."""
+    variables: tuple[str, ...]
+    """The names of the environment variables that were passed on."""
+    is_fresh: bool
+    """Whether the run is the first in its process."""
+    is_deterministic: bool
+    """Whether hashes, `random` and `uuid.uuid4` are seeded."""
+    hash_seed: int | None
+    """PYTHONHASHSEED; None if the interpreter chose a seed."""
+    random_seed: str | None
+    """The seed of `random` and `uuid.uuid4`, 128 bits as hexadecimal digits; None if they are not seeded."""
+
+    @classmethod
+    def read(cls, value: object) -> "RunProcess | None":
+        """Return the recorded process; None if the run has no process of its own, or an older record."""
+        if not isinstance(value, dict):
+            return None
+        found = cast("Data", value)
+        return cls(
+            text(found.get("python")),
+            _optional_text(found.get("python_version")),
+            _texts(found.get("variables")),
+            found.get("fresh") is True,
+            found.get("deterministic") is True,
+            _optional_integer(found.get("hash_seed")),
+            _optional_text(found.get("random_seed")),
+        )
+
+
 # Payloads
 
 
@@ -256,6 +292,10 @@ class RunStarted(Payload):
     """The id of the run where it was executed."""
     record: int
     """The version of the record: 1 if the run was recorded before versions had numbers."""
+    breakpoints: tuple[str, ...]
+    """The breakpoints that were set from the start."""
+    process: RunProcess | None
+    """None if the run has no process of its own, or an older record."""
 
     def __init__(self, data: Data) -> None:
         self.runner_id = text(data.get("runner_id"))
@@ -267,6 +307,8 @@ class RunStarted(Payload):
         self.is_external = data.get("external") is True
         self.external_id = _optional_text(data.get("external_id"))
         self.record = _optional_integer(data.get("record")) or 1
+        self.breakpoints = _texts(data.get("breakpoints"))
+        self.process = RunProcess.read(data.get("process"))
 
     @property
     def event(self) -> Data:
@@ -316,6 +358,13 @@ class RunFinished(Payload):
     error: str
     retryable: bool
     usage: Usage
+    python_version: str | None
+    files: Data
+    """The digests (SHA-256) of the loaded files under the runner's own folder, by path; None if one is not known."""
+    files_left_out: int
+    """How many loaded files `files` does not list, because there are too many."""
+    distributions: Data
+    """The versions of the other distributions that were imported, by name."""
 
     def __init__(self, data: Data) -> None:
         self.status = text(data.get("status"))
@@ -323,6 +372,10 @@ class RunFinished(Payload):
         self.error = text(data.get("error"))
         self.retryable = data.get("retryable") is True
         self.usage = Usage.read(data.get("usage"))
+        self.python_version = _optional_text(data.get("python_version"))
+        self.files = mapping(data.get("files"))
+        self.files_left_out = _optional_integer(data.get("files_left_out")) or 0
+        self.distributions = mapping(data.get("distributions"))
 
 
 @_payload
@@ -657,6 +710,19 @@ class Output(Payload):
 
 
 @_payload
+class ProcessChosen(Payload):
+    """The process of the run, if it is not the one that `run.started` has."""
+
+    process: RunProcess | None
+    reason: str
+    """Why it is another one."""
+
+    def __init__(self, data: Data) -> None:
+        self.process = RunProcess.read(data.get("process"))
+        self.reason = text(data.get("reason"))
+
+
+@_payload
 class RunnerOpened(Payload):
     """A connection or process that the runner opened itself, without a call. Recorded once per kind and run."""
 
@@ -872,6 +938,7 @@ PAYLOADS: Final[Mapping[str, type[Payload]]] = {
     EntryKind.PAUSE_EDITED: PauseEdited,
     EntryKind.PAUSE_ENDED: PauseEnded,
     EntryKind.OUTPUT: Output,
+    EntryKind.PROCESS_CHOSEN: ProcessChosen,
     EntryKind.RUNNER_OPENED: RunnerOpened,
     EntryKind.WARNING: Warned,
     EntryKind.RESULT_UNTYPED: ResultUntyped,

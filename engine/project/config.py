@@ -158,6 +158,8 @@ class ProjectConfig(YamlModel):
     """Environment variables that every runner's process may see."""
     python: PathText | None = None
     """The interpreter of runners, relative to this file. Default: the folder's .venv, else Trackside's own."""
+    deterministic: bool = True
+    """Whether hashes, `random` and `uuid.uuid4` of runners are seeded with recorded random seeds."""
     database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
     """Folders whose files can be chosen in file fields and become artifacts; relative to this file."""

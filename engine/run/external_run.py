@@ -11,7 +11,7 @@ from engine.run.live import LiveRun, StopReason
 from engine.run.run_order import RunOrder
 from engine.runtimes import wire
 from engine.runtimes.child import ENVELOPE_BYTES, MAX_PARSED_BYTES
-from engine.runtimes.runtime import Ending, EndKind
+from engine.runtimes.runtime import Ending, EndKind, LoadedCode
 from engine.runtimes.worker.file_stamps import Stamp
 from engine.runtimes.worker.result_encoding import MAX_RESULT_BYTES, encoded
 from engine.store.errors import AlreadyFinal, BreakpointError, StoreError
@@ -83,6 +83,9 @@ class ExternalExecution:
         ending = await asyncio.shield(self._ending)
         async with self._order:  # a result that is being handled belongs to the run
             return ending
+
+    async def loaded_code(self) -> LoadedCode | None:
+        return None
 
     def cancel(self) -> None:
         self._finish(Ending(EndKind.CANCELLED))

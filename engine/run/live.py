@@ -28,13 +28,15 @@ from engine.run.normalise import (
 )
 from engine.run.run_order import RunOrder
 from engine.run.usage import MAX_AMOUNT, UsageCounter
-from engine.runtimes.runtime import Execution, RunnerCall
+from engine.runtimes.runtime import Execution, LoadedCode, ProcessFacts, RunnerCall
 from engine.store.batch import Transaction
 from engine.store.entries import Entry
 from engine.store.writer import Writer
 
 REPORTED_WAIT_SECONDS: Final = 1.0
 """A wait for a process is recorded if it takes longer."""
+MAX_TARGET_CHARS: Final = 500
+"""Characters of the address or command of what a runner opened."""
 LINGER_SECONDS: Final = 1.0
 """How long a runner may go on after its terminal result before it is stopped."""
 _KNOWN_TYPES: Final = frozenset(ResultType)
@@ -83,6 +85,10 @@ class LiveRun:
         self.starts_before: Callable[[], int] | None = None
         """Counts the runs that get a process before this one; None if the run does not wait for one."""
         self._waits_since = 0
+        self.loaded_code: LoadedCode | None = None
+        """The code that the runner's process had loaded at the end."""
+        self._opened: set[str] = set()
+        """The kinds of connections and processes that the runner opened itself."""
         self.final_result: dict[str, Any] | None = None
         """The data of the terminal result, once one came."""
         self.active_calls: set[asyncio.Task[Any]] = set()
@@ -115,8 +121,7 @@ class LiveRun:
         self._last_message: tuple[Any, Any] | None = None
         self._pending_operations = 0
         self._unreadable_lines = 0
-        self._burst_lines = 0
-        self._burst_bytes = 0
+        self._burst_lines = self._burst_bytes = 0
         self._burst_reason = ""
         self._burst_timer: asyncio.TimerHandle | None = None
         self._handlers: dict[str, Callable[[CheckedResult], None]] = {
@@ -191,6 +196,23 @@ class LiveRun:
 
     def answers_again(self, seconds: float) -> None:
         self.recorder.warn(f"The runner responds again after {seconds:.0f} s.")
+
+    def opened(self, what: str, target: str) -> None:
+        """Record what the runner opened itself, once per kind: a runner may forge any number of reports."""
+        if self.has_ended or what in self._opened:
+            return
+        self._opened.add(what)
+        # Masked before it is cut, so that no part of a secret remains at the end.
+        covered = self.order.secret_mask.cover_words(target)[:MAX_TARGET_CHARS]
+        self.recorder.record(Source.HOST, EntryKind.RUNNER_OPENED, {"what": what, "target": covered})
+
+    def process_chosen(self, process: ProcessFacts, reason: str, *, is_replaced: bool = False) -> None:
+        if self.has_ended:
+            return
+        if is_replaced:
+            self.recorder.warn("The process that was reserved for the run had ended, so a new one was started.")
+        data = {"process": process.as_data(), "reason": reason}
+        self.recorder.record(Source.HOST, EntryKind.PROCESS_CHOSEN, data)
 
     def gone(self) -> None:
         # No runner waits for the user any more: deliver what it sent before it went.

@@ -24,7 +24,15 @@ from engine.run.live import CallHandler, LiveRun, StopReason
 from engine.run.run_order import RunOrder
 from engine.run.run_start import build_context, start_run
 from engine.run.verdict import Verdict, decide_verdict, storage_failure
-from engine.runtimes.runtime import Ending, EndKind, Execution, Runtime, RuntimeProblem
+from engine.runtimes.runtime import (
+    Ending,
+    EndKind,
+    Execution,
+    ProcessFacts,
+    Reservation,
+    Runtime,
+    RuntimeProblem,
+)
 from engine.store import entries, event_log, runs, sessions
 from engine.store.batch import Transaction
 from engine.store.database import Database
@@ -44,7 +52,10 @@ KILL_GRACE_SECONDS: Final = {
     StopReason.LINGERING: 0.2,
 }
 """Seconds between asking a runner to stop and killing its process group."""
+RESERVE_SECONDS: Final = 5.0
+"""How long the first entry of a run waits for the choice of its process."""
 LOG: Final = get_log("run")
+_Reserving = asyncio.Future[Reservation]
 HOST_CLOSED: Final = "the host was closed"
 
 
@@ -145,6 +156,15 @@ class Orchestrator:
                 return
 
     async def _start_and_run(self, live: LiveRun) -> Ending:
+        if live.order.is_external:
+            return await self._record_and_run(live, None)
+        reserving = asyncio.ensure_future(self._runtime.reserve(live.order.launch))
+        try:
+            return await self._record_and_run(live, reserving)
+        finally:
+            reserving.add_done_callback(_release)
+
+    async def _record_and_run(self, live: LiveRun, reserving: _Reserving | None) -> Ending:
         order = live.order
         LOG.info("run %s of %s starts", order.run_id, order.binding.runner_id)
         now = self._clock.now()
@@ -152,7 +172,8 @@ class Orchestrator:
         live.started_at = now
         live.learn_secrets(facts.secrets)
         context = build_context(order, facts, self._clock)
-        started = StoredContext(_started_data(order, context), [])
+        process = None if reserving is None else await _reserved_process(live, reserving)
+        started = StoredContext(_started_data(order, context, process), [])
         if has_bytes(started.data):
             started = await asyncio.to_thread(store_bytes, started.data, order.secret_mask)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
@@ -165,16 +186,22 @@ class Orchestrator:
         live.started.set()
         live.deadline.start(now)
         try:
-            return await self._run_runner(live, context)
+            return await self._run_runner(live, context, reserving, process)
         finally:
             live.deadline.cancel()
 
-    async def _run_runner(self, live: LiveRun, context: dict[str, Any]) -> Ending:
+    async def _run_runner(
+        self,
+        live: LiveRun,
+        context: dict[str, Any],
+        reserving: _Reserving | None,
+        process: ProcessFacts | None,
+    ) -> Ending:
         """Run the runner until it ends or is stopped. A stop asks first, and kills after a grace period."""
-        if live.order.is_external:
+        if reserving is None:
             execution = ExternalExecution(live)
         else:
-            execution = await self._start_runner(live, context)
+            execution = await self._start_runner(live, context, reserving, process)
         if isinstance(execution, Ending):
             return execution
         live.execution = execution
@@ -188,6 +215,7 @@ class Orchestrator:
             if not ended.done():
                 await execution.kill()
             ending = await ended
+            live.loaded_code = await execution.loaded_code()
             await live.wait_for_held_results()
             if ending.how is EndKind.LOST and live.stop_reason is None:
                 live.record_stop(EndKind.LOST, ending.message)
@@ -198,10 +226,11 @@ class Orchestrator:
                 ended.cancel()
                 await execution.kill()
 
-    async def _start_runner(self, live: LiveRun, context: dict[str, Any]) -> Execution | Ending:
+    async def _start_runner(
+        self, live: LiveRun, context: dict[str, Any], reserving: _Reserving, recorded: ProcessFacts | None
+    ) -> Execution | Ending:
         """Return the execution, or the ending of a runner that never started."""
-        order = live.order
-        starting = asyncio.ensure_future(self._runtime.begin(order.launch, order.run_id, context, live))
+        starting = asyncio.ensure_future(_begin(live, context, reserving, recorded))
         stopped = asyncio.ensure_future(live.stop_requested.wait())
         try:
             await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -257,7 +286,8 @@ class Orchestrator:
             sessions.touch(tx.connection, order.envelope.conversation_id, at=now)
         mask = order.secret_mask
         usage = live.usage.as_data()
-        data = mask.cover_value(verdict.data(usage))
+        loaded = {} if live.loaded_code is None else live.loaded_code.as_data()
+        data = mask.cover_value({**verdict.data(usage), **loaded})
         pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
         covered = mask.cover_value(usage) or None
         end = RunEnd(verdict.status, data, covered, {"steering": pulls}, mask, live.last_activity_at)
@@ -319,7 +349,36 @@ def _join_deltas(conn: Connection, run_id: str, after: int) -> str:
     return deltas.text
 
 
-def _started_data(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
+async def _reserved_process(live: LiveRun, reserving: _Reserving) -> ProcessFacts | None:
+    """Return the facts of the reserved process; None if there are none, or if the run must not wait for them.
+
+    A decision takes milliseconds. If it hangs, such as in a folder on a lost network drive, the first entry is recorded
+    without it, so that the run can be stopped and steered.
+    """
+    stopped = asyncio.ensure_future(live.stop_requested.wait())
+    try:
+        await asyncio.wait({reserving, stopped}, timeout=RESERVE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopped.cancel()
+    return reserving.result().process if reserving.done() and reserving.exception() is None else None
+
+
+async def _begin(
+    live: LiveRun, context: dict[str, Any], reserving: _Reserving, recorded: ProcessFacts | None
+) -> Execution:
+    """Start the run in its reserved process. Records the process if the first entry does not have it."""
+    reservation = await asyncio.shield(reserving)
+    if reservation.process is not None and recorded is None:
+        live.process_chosen(reservation.process, "the process was chosen after the run had started")
+    return await reservation.begin(live.order.run_id, context, live)
+
+
+def _release(reserving: _Reserving) -> None:
+    if not reserving.cancelled() and reserving.exception() is None:
+        reserving.result().release()
+
+
+def _started_data(order: RunOrder, context: dict[str, Any], process: ProcessFacts | None) -> dict[str, Any]:
     return {
         "runner_id": order.binding.runner_id,
         "binding_id": order.binding.binding_id,
@@ -327,5 +386,7 @@ def _started_data(order: RunOrder, context: dict[str, Any]) -> dict[str, Any]:
         "event_id": order.envelope.event_id,
         "record": RECORD_VERSION,
         "context": context,
+        **({"breakpoints": list(map(str, order.breakpoints))} if order.breakpoints else {}),
+        **({} if process is None else {"process": process.as_data()}),
         **({"external": True, "external_id": order.external_id} if order.is_external else {}),
     }

@@ -86,7 +86,12 @@ def prepare(
     grants, left_out = compute_grants(runner, binding, envelope, config, catalog, project.file_roots())
     params, unpassed = passable_params(options.params)
     python, names = project.launch_settings(binding.agent_id)
-    launch = runner.launch_with(python=options.python or python, env=(*names, *options.env), environ=os.environ)
+    launch = runner.launch_with(
+        python=options.python or python,
+        env=(*names, *options.env),
+        environ=os.environ,
+        is_deterministic=project.config.deterministic,
+    )
     given = ((str(name), value) for name, value in options.params.items())
     secrets = secrets_in((*config.items(), *launch.env, *given))
     mask = SecretMask(secrets)

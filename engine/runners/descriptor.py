@@ -50,10 +50,12 @@ class RunnerDescriptor:
         if self.manifest.id != str(self.id):
             raise InvalidFile(f"the manifest has the id {self.manifest.id!r}, but must have {str(self.id)!r}")
 
-    def launch_with(self, *, python: str | None, env: Iterable[str], environ: Mapping[str, str]) -> Launch:
+    def launch_with(
+        self, *, python: str | None, env: Iterable[str], environ: Mapping[str, str], is_deterministic: bool = True
+    ) -> Launch:
         """Return the launch with the chosen interpreter and those of the named variables that `environ` has."""
         named = tuple((name, environ[name]) for name in sorted(set(env)) if name in environ)
-        return replace(self.launch, python=python or self.launch.python, env=named)
+        return replace(self.launch, python=python or self.launch.python, env=named, is_deterministic=is_deterministic)
 
 
 def interpreter_of(folder: Path) -> str | None:

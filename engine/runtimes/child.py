@@ -15,18 +15,31 @@ from engine.runtimes.answers import Answers
 from engine.runtimes.child_reports import (
     MAX_MESSAGE_CHARS,
     MAX_TRACEBACK_CHARS,
+    MAX_VERSION_CHARS,
     read_files,
+    read_opened,
     read_size,
     read_text,
 )
+from engine.runtimes.environment import passed_variables
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.heartbeat import Heartbeat, HeartbeatTimeouts
+from engine.runtimes.loaded_modules import LoadedModules, LoadedSnapshot
 from engine.runtimes.output import OutputLines
 from engine.runtimes.pipes import ReadPipe, WritePipe
 from engine.runtimes.processes import ProcessGroup
 from engine.runtimes.resource_shortage import shortage_of
-from engine.runtimes.runtime import Ending, EndKind, Launch, RuntimeProblem, Sink
-from engine.runtimes.spawn import StartedProcess, abandon, interpreter_problem, python_of, spawn
+from engine.runtimes.runtime import Ending, EndKind, Launch, LoadedCode, ProcessFacts, RuntimeProblem, Sink
+from engine.runtimes.seeds import Seeds
+from engine.runtimes.spawn import (
+    NO_SEEDS,
+    StartedProcess,
+    abandon,
+    interpreter_problem,
+    known_version,
+    python_of,
+    spawn,
+)
 from engine.runtimes.worker.file_stamps import Stamp
 
 LOG: Final = get_log("process")
@@ -60,8 +73,20 @@ class State(StrEnum):
 class Child:
     """One worker process."""
 
-    def __init__(self, launch: Launch, guardian: Guardian, timeouts: HeartbeatTimeouts | None = None) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        guardian: Guardian,
+        timeouts: HeartbeatTimeouts | None = None,
+        seeds: Seeds = NO_SEEDS,
+    ) -> None:
         self.launch = launch
+        self._seeds = seeds
+        self._variables = passed_variables(launch)
+        self._loaded_modules = LoadedModules(launch)
+        self._loaded_modules.python_version = known_version(launch)
+        self._early_opened: dict[str, str] = {}
+        """What the module opened while it was imported, which the first run records."""
         self.mark = guardian.new_mark()
         """Its value in the environment of this child and of everything it starts."""
         self.state = State.STARTING
@@ -129,7 +154,7 @@ class Child:
     def _spawn(self, reserved: int) -> StartedProcess:
         if self._was_killed:  # given up before a thread was free
             raise RuntimeProblem("The start was given up.")
-        return spawn(self.launch, self._guardian, self.mark, reserved)
+        return spawn(self.launch, self._guardian, self.mark, reserved, self._seeds)
 
     def _watch_process(self, spawned: StartedProcess) -> ProcessGroup:
         try:
@@ -143,11 +168,30 @@ class Child:
         """The process id, which is also the id of the process group."""
         return 0 if self._group is None else self._group.pid
 
-    def run(self, run_id: str, context: dict[str, Any], sink: Sink) -> "ChildExecution":
-        """Start a run. The child must be idle."""
+    def facts(self, random_seed: str | None) -> ProcessFacts:
+        """Return the facts for the next run. The first run has the random seed of the child, later ones their own."""
+        is_fresh = self._runs == 0
+        return ProcessFacts(
+            python=python_of(self.launch),
+            python_version=self._loaded_modules.python_version,
+            variables=self._variables,
+            is_fresh=is_fresh,
+            is_deterministic=self.launch.is_deterministic,
+            hash_seed=self._seeds.hash_seed,
+            random_seed=self._seeds.random_seed if is_fresh else random_seed,
+        )
+
+    def run(self, run_id: str, context: dict[str, Any], sink: Sink, random_seed: str | None = None) -> "ChildExecution":
+        """Start a run. The child must be idle. `random_seed` counts unless the run is the first."""
         number = self._runs + 1
         nonce = secrets.token_hex(16)
-        order = {"run_id": run_id, "context": context, "nonce": nonce}
+        order = {
+            "run_id": run_id,
+            "context": context,
+            "nonce": nonce,
+            "is_first": number == 1,
+            "seed": random_seed,
+        }
         try:
             line = wire.encode({"seq_id": number, "action": "run_agent", "data": order})
         except wire.Unencodable as error:
@@ -160,6 +204,9 @@ class Child:
         for stream, lines in self._streams.items():
             lines.mark = b"\0" + nonce.encode()
             run.marks[stream].clear()
+        for what, target in self._early_opened.items():
+            sink.opened(what, target)
+        self._early_opened.clear()
         while self._early_output:
             sink.output(*self._early_output.popleft())
         self._wire_in.write(line)
@@ -214,15 +261,28 @@ class Child:
     def _handle_request(self, frame: wire.Frame) -> None:
         action, data = frame["action"], frame.get("data")
         if action == "ready" and not self._ready.done():
-            problem = cast("dict[str, Any]", data).get("problem") if isinstance(data, dict) else None
+            ready = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+            problem = ready.get("problem")
+            self._loaded_modules.python_version = read_text(ready.get("python"), MAX_VERSION_CHARS) or None
             told = read_text(problem, MAX_MESSAGE_CHARS) or "reported a problem"
             self._ready.set_result(None if problem is None else interpreter_problem(self.launch, told))
         elif action == "loaded" and not self.loaded.done():
             self.loaded.set_result(self._take_files(data) and cast("dict[str, Any]", data).get("failed") is False)
+        elif action == "__opened":
+            self._handle_opened(data)
         elif self._run is not None and self._run.is_open and type(action) is str:
             self._run.answers.take(frame["seq_id"], action, data)
         else:
             self._unreadable("a call without a name, or outside a run", 0)
+
+    def _handle_opened(self, data: object) -> None:
+        opened = read_opened(data)
+        if opened is None:
+            self._unreadable("a report of a connection or process that is not one", 0)
+        elif self._run is not None and self._run.is_open:
+            self._run.sink.opened(*opened)
+        elif self._runs == 0:
+            self._early_opened.setdefault(*opened)
 
     def _handle_response(self, frame: wire.Frame, size: int) -> None:
         run = self._run
@@ -241,6 +301,7 @@ class Child:
             ending = _ending(data) if frame.get("code") != 0 else Ending(EndKind.ENDED)
             reusable = self._take_files(data) and data.get("clean") is True and ending.how is EndKind.ENDED
             self._heartbeat.stop()
+            run.loaded = self._loaded_modules.snapshot()
             run.close(ending)
             run.concluding = asyncio.get_running_loop().create_task(self._conclude(run, reusable))
 
@@ -281,6 +342,7 @@ class Child:
         if files is None:
             return False
         self.files = files
+        self._loaded_modules.take(cast("dict[str, Any]", data), files)
         return True
 
     # Backpressure
@@ -341,6 +403,7 @@ class Child:
                     run.sink.unreadable(fault.reason, fault.size)
             self._send_rest(run)
             self._report_missed(run, missed)
+            run.loaded = run.loaded or self._loaded_modules.snapshot()
             run.close(Ending(EndKind.LOST, self._describe_end(code), exit_code=code))
             run.finish()
         for pipe in (self._wire_out, *self._outputs.values()):
@@ -432,6 +495,8 @@ class ChildExecution:
         self.overhead = ENVELOPE_BYTES + len(str(number))
         self.finished: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         self.concluding: asyncio.Task[None] | None = None
+        self.loaded: LoadedSnapshot | None = None
+        """What the process had loaded at the end of the run."""
         self._ending: Ending | None = None
         self._child = child
 
@@ -450,6 +515,9 @@ class ChildExecution:
         # Afterwards the child may already serve another run.
         if not self.finished.done():
             await self._child.kill()
+
+    async def loaded_code(self) -> LoadedCode | None:
+        return None if self.loaded is None else await self.loaded.read()
 
     def close(self, ending: Ending) -> None:
         """Set the ending, after which no results come. The first ending stands."""

@@ -13,6 +13,8 @@ from engine.runtimes.runtime import (
     Ending,
     EndKind,
     Launch,
+    LoadedCode,
+    ProcessFacts,
     RunnerCall,
     RuntimeProblem,
     Sink,
@@ -34,7 +36,11 @@ class InProcessRuntime:
         self._runners = runners
         self._live: set[InProcessExecution] = set()
 
-    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> "InProcessExecution":  # noqa: ARG002 - the interface has it
+    async def reserve(self, launch: Launch) -> "InProcessReservation":
+        """Reserve nothing: any number of runs fit into this process."""
+        return InProcessReservation(self, launch)
+
+    def start(self, launch: Launch, context: dict[str, Any], sink: Sink) -> "InProcessExecution":
         """Start a run as a task."""
         name = launch.attr or launch.path.stem
         if name not in self._runners:
@@ -55,6 +61,22 @@ class InProcessRuntime:
         await asyncio.gather(*(execution.kill() for execution in list(self._live)))
 
 
+class InProcessReservation:
+    """A run that is about to start. It has no process of its own, so nothing is seeded."""
+
+    process: ProcessFacts | None = None
+
+    def __init__(self, runtime: InProcessRuntime, launch: Launch) -> None:
+        self._runtime = runtime
+        self._launch = launch
+
+    async def begin(self, run_id: str, context: dict[str, Any], sink: Sink) -> "InProcessExecution":  # noqa: ARG002 - the interface has it
+        return self._runtime.start(self._launch, context, sink)
+
+    def release(self) -> None:
+        pass
+
+
 class InProcessExecution:
     """One run as a task of this loop."""
 
@@ -68,6 +90,9 @@ class InProcessExecution:
         await asyncio.wait({self.task})
         # A task that is cancelled before its first step has no ending of its own.
         return Ending(EndKind.CANCELLED) if self.task.cancelled() else self.task.result()
+
+    async def loaded_code(self) -> LoadedCode | None:
+        return None
 
     def cancel(self) -> None:
         self.task.cancel()

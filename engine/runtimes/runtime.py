@@ -1,6 +1,6 @@
 """The interface between a run and the place of its runner's code."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -52,6 +52,56 @@ class Launch:
     """Variables in addition to the small base environment."""
     package_path: Path | None = None
     """Reserved for plugins that bring LangBot's own SDK."""
+    is_deterministic: bool = True
+    """Whether hashes, `random` and `uuid.uuid4` are seeded with recorded seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessFacts:
+    """The process of a run, as far as it decides what the runner does."""
+
+    python: str
+    """The path of the interpreter."""
+    python_version: str | None
+    """None if no process of this interpreter has reported it yet."""
+    variables: tuple[str, ...]
+    """The names of the environment variables that were passed on."""
+    is_fresh: bool
+    """Whether the run is the first in its process."""
+    is_deterministic: bool
+    hash_seed: int | None
+    """None if the interpreter chose it."""
+    random_seed: str | None
+    """128 bits as hexadecimal digits; None if the run is not seeded."""
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the facts as they are recorded."""
+        return {
+            "python": self.python,
+            "python_version": self.python_version,
+            "variables": list(self.variables),
+            "fresh": self.is_fresh,
+            "deterministic": self.is_deterministic,
+            "hash_seed": self.hash_seed,
+            "random_seed": self.random_seed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCode:
+    """The code that a process had loaded at the end of a run."""
+
+    files: Mapping[str, str | None]
+    """The digests (SHA-256) of the files under the runner's own folder, by path; None if one is not known."""
+    distributions: Mapping[str, str]
+    """The versions of the other distributions, by name."""
+    python_version: str | None
+    files_left_out: int = 0
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the code as it is recorded."""
+        data = {"python_version": self.python_version, "files": self.files, "distributions": self.distributions}
+        return {**data, "files_left_out": self.files_left_out} if self.files_left_out else data
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +189,14 @@ class Sink(Protocol):
         """Report that the runner's process is gone. Earlier results may still be on the way."""
         ...
 
+    def opened(self, what: str, target: str) -> None:
+        """Report a connection or process that the runner opened itself; `target` is at most 4096 characters long."""
+        ...
+
+    def process_chosen(self, process: ProcessFacts, reason: str, *, is_replaced: bool = False) -> None:
+        """Report that the run gets another process than was reserved; `is_replaced` if the reserved one had ended."""
+        ...
+
     def request(self, action: str, data: dict[str, Any]) -> RunnerCall:
         """Take one call. It is recorded in the order in which results and calls were read."""
         ...
@@ -164,12 +222,33 @@ class Execution(Protocol):
         """Kill the runner and everything it started. Returns when they are gone."""
         ...
 
+    async def loaded_code(self) -> LoadedCode | None:
+        """Return the code that was loaded at the end of the run; None if the runner has no process of its own."""
+        ...
+
+
+class Reservation(Protocol):
+    """The process that was chosen for one run. Either `begin` or `release` must be called."""
+
+    @property
+    def process(self) -> ProcessFacts | None:
+        """The facts of the process; None if the runner has no process of its own."""
+        ...
+
+    async def begin(self, run_id: str, context: dict[str, Any], sink: Sink) -> Execution:
+        """Start the run. Waits for a process if necessary. Raises RuntimeProblem if nothing can be started."""
+        ...
+
+    def release(self) -> None:
+        """Give the process back. Does nothing once `begin` was called."""
+        ...
+
 
 class Runtime(Protocol):
     """A place that runs runners."""
 
-    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Sink) -> Execution:
-        """Start one run. Raises RuntimeProblem if nothing can be started."""
+    async def reserve(self, launch: Launch) -> Reservation:
+        """Choose the process of a run. Waits for the check of an idle process, but never for the start of a new one."""
         ...
 
     async def warm(self, launch: Launch) -> None:

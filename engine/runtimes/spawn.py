@@ -15,12 +15,15 @@ from engine.runtimes.guardian import Guardian
 from engine.runtimes.processes import kill_group
 from engine.runtimes.resource_shortage import DESCRIPTORS_PER_START, SHORTAGES, free_descriptors, shortage_of
 from engine.runtimes.runtime import Launch, RuntimeProblem
+from engine.runtimes.seeds import Seeds
 
 WORKER: Final = Path(__file__).resolve().parent / "worker" / "main.py"
 ROOT: Final = WORKER.parents[3]
 """The folder that holds the engine; the child imports only the protocol and the wire from it."""
 
 OTHER_PYTHON_HINT: Final = "Name another one with --python, or `python:` in trackside.yaml."
+
+NO_SEEDS: Final = Seeds()
 
 _opening: Final = threading.Lock()
 """Held while pipes are opened, so that two starts do not count on the same descriptors."""
@@ -42,14 +45,19 @@ def python_of(launch: Launch) -> str:
     return launch.python or sys.executable
 
 
-def spawn(launch: Launch, guardian: Guardian, mark: str, reserved: int = 0) -> StartedProcess:
+def known_version(launch: Launch) -> str | None:
+    """Return the version of the interpreter if it is ours; another one reports it when it has started."""
+    return sys.version.split()[0] if launch.python is None else None
+
+
+def spawn(launch: Launch, guardian: Guardian, mark: str, reserved: int = 0, seeds: Seeds = NO_SEEDS) -> StartedProcess:
     """Start the worker. Blocks until the interpreter is executed, so call it in a thread.
 
     Raises OutOfResources if the system allows no further process, or if fewer than `reserved` descriptors would stay
     free.
     """
     child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _open_pipes(reserved)
-    where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute())]
+    where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute()), seeds.random_seed or ""]
     try:
         process = subprocess.Popen(
             [python_of(launch), str(WORKER), str(child_out), str(ROOT), *where],
@@ -59,7 +67,7 @@ def spawn(launch: Launch, guardian: Guardian, mark: str, reserved: int = 0) -> S
             pass_fds=(child_out,),
             start_new_session=True,
             cwd=launch.cwd,
-            env=environment_of(launch, mark),
+            env=environment_of(launch, mark, seeds.hash_seed),
         )
     except OSError as error:
         _close(wire_in, wire_out, stdout, stderr)

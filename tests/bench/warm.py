@@ -13,7 +13,7 @@ import orjson
 from engine.api import Engine, message
 from engine.events import EntryKind
 from engine.runtimes.pool import ChildPool
-from engine.runtimes.runtime import Launch, RunnerCall
+from engine.runtimes.runtime import Launch, ProcessFacts, RunnerCall
 from tests.bench.fresh_engine import RUNNERS, complete_run, fresh_engine
 from tests.bench.lines import Line, print_lines, within
 
@@ -55,6 +55,12 @@ class _FirstResultSink:
     def answers_again(self, seconds: float) -> None:
         raise AssertionError(f"silent for {seconds} s")
 
+    def opened(self, what: str, target: str) -> None:
+        raise AssertionError(target)
+
+    def process_chosen(self, process: ProcessFacts, reason: str, *, is_replaced: bool = False) -> None:
+        raise AssertionError(reason)
+
     def gone(self) -> None:
         raise AssertionError("the child is gone")
 
@@ -73,7 +79,8 @@ async def _time_pool() -> list[float]:
     for number in range(ROUNDS):
         sink = _FirstResultSink()
         began = time.perf_counter()
-        execution = await pool.begin(launch, f"run_{number}", {**context, "run_id": f"run_{number}"}, sink)
+        reserved = await pool.reserve(launch)
+        execution = await reserved.begin(f"run_{number}", {**context, "run_id": f"run_{number}"}, sink)
         await execution.ended()
         took.append((sink.at - began) * 1_000)
         await pool.warm(launch)  # waits for the check of the child before its next use, which is not measured

@@ -29,6 +29,7 @@ from engine.events import (
     PauseEnded,
     PauseStage,
     PauseStarted,
+    ProcessChosen,
     RunCompleted,
     RunFailed,
     RunFinished,
@@ -274,6 +275,11 @@ def _output(payload: Output, _: Names) -> EntryWords:
     return EntryWords(f"{payload.stream} {payload.text}", tone="error" if payload.stream == OUTPUT_TRACEBACK else "")
 
 
+def _process_chosen(payload: ProcessChosen, _: Names) -> EntryWords:
+    is_fresh = payload.process is not None and payload.process.is_fresh
+    return EntryWords(f"{'new' if is_fresh else 'reused'} process: {payload.reason}")
+
+
 def _runner_opened(payload: RunnerOpened, _: Names) -> EntryWords:
     return EntryWords(f"the runner opened a {payload.what}: {payload.target}", "lost")
 
@@ -316,6 +322,7 @@ _WORDS: Final[Mapping[str, Callable[[Any, Names], EntryWords]]] = {
     EntryKind.PAUSE_EDITED: _pause_edited,
     EntryKind.PAUSE_ENDED: _pause_ended,
     EntryKind.OUTPUT: _output,
+    EntryKind.PROCESS_CHOSEN: _process_chosen,
     EntryKind.RUNNER_OPENED: _runner_opened,
     EntryKind.WARNING: _warning,
 }

@@ -1,4 +1,4 @@
-"""Started by path in the user's interpreter: `PYTHON worker/main.py WIRE_FD ROOT PATH ATTR FOLDER`.
+"""Started by path in the user's interpreter: `PYTHON worker/main.py WIRE_FD ROOT PATH ATTR FOLDER SEED`.
 
 Reports `ready` as soon as the interpreter runs, then loads the rest. Its syntax stays plain, so that an old
 interpreter can still report that it is too old.

@@ -56,6 +56,19 @@ class Outbox:
             if not self._flush():
                 self._wake.set()
 
+    def send_without_waiting(self, line: bytes) -> None:
+        """Send a line now, or soon if another thread, or the code that was interrupted, is writing."""
+        if not self._lock.acquire(blocking=False):
+            self._loop.call_soon_threadsafe(self.send, line)
+            return
+        try:
+            self._lines.append(line)
+            self._size += len(line)
+            if not self._flush():
+                self._wake.set()
+        finally:
+            self._lock.release()
+
     async def yield_to_loop(self) -> None:
         """Give the loop a turn, and wait while the pipe is full."""
         with self._lock:

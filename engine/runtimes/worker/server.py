@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from engine.runtimes import wire
+from engine.runtimes.worker import seeding
 from engine.runtimes.worker.host_calls import HostCalls
-from engine.runtimes.worker.loader import load, loaded_files
+from engine.runtimes.worker.loader import load, loaded_files, new_digests, new_modules
+from engine.runtimes.worker.opened import OpenedReporter
 from engine.runtimes.worker.outbox import Outbox
 from engine.runtimes.worker.run import Run, rehearse
 from engine.runtimes.worker.tracebacks import report, sentence
@@ -26,8 +28,8 @@ NO_BREAKPOINT: Final = (
 
 
 def serve(wire_in: int, wire_out: int, where: list[str]) -> NoReturn:
-    """Serve everything after `ready`; `where` is the runner's path, attribute and folder."""
-    path, attr, folder = where
+    """Serve everything after `ready`; `where` is the runner's path, attribute and folder, and the random seed."""
+    path, attr, folder, seed = where
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     outbox = Outbox(wire_out, loop)
@@ -36,6 +38,9 @@ def serve(wire_in: int, wire_out: int, where: list[str]) -> NoReturn:
         threading.Thread(target=_listen, args=(wire_in, loop, server), name="trackside-wire", daemon=True).start()
         if "PYTHONBREAKPOINT" not in os.environ:
             sys.breakpointhook = _no_breakpoint
+        if seed:
+            seeding.install(seed)
+        server.watch_opened()
         server.load(Path(path), attr or None)
         rehearse()
         loop.run_forever()
@@ -67,6 +72,15 @@ class _Server:
         self._failure: dict[str, str] | None = None
         self._number = 0
         self._task: asyncio.Task[None] | None = None
+        self._opened = OpenedReporter(self._report_opened)
+
+    def watch_opened(self) -> None:
+        """Report from now on what the runner opens itself."""
+        self._opened.install()
+
+    def _report_opened(self, what: str, target: str) -> None:
+        opened = {"what": what, "target": target}
+        self._outbox.send_without_waiting(wire.encode({"seq_id": 0, "action": "__opened", "data": opened}))
 
     def load(self, path: Path, attr: str | None) -> None:
         """Import the runner; a failure is kept for the run that asks for it."""
@@ -74,8 +88,13 @@ class _Server:
             self._runner = load(path, attr, self._folder)
         except Exception as error:  # noqa: BLE001 - the author's module may raise anything
             self._failure = {"code": "runner.not_loaded", "message": sentence(error), "traceback": report(error)}
-        loaded = {"files": loaded_files(self._folder), "failed": self._failure is not None}
+        loaded = {**self._loaded_code(), "failed": self._failure is not None}
         self._outbox.send(wire.encode({"seq_id": 0, "action": "loaded", "data": loaded}))
+
+    def _loaded_code(self) -> dict[str, Any]:
+        """Return all loaded files, and of digests and modules those that are new since the last report."""
+        files = loaded_files(self._folder)
+        return {"files": files, "digests": new_digests(), "modules": new_modules()}
 
     def take(self, frames: list[wire.Frame]) -> None:
         """Handle one frame of the host on the loop's thread."""
@@ -96,6 +115,10 @@ class _Server:
 
     def _begin(self, number: int, order: dict[str, Any]) -> None:
         self._number = number
+        if order.get("is_first") is not True:
+            self._opened.start_run()
+            if order.get("seed"):
+                seeding.start_run(order["seed"])
         run = Run(number, self._outbox)
         task = self._task = self._loop.create_task(self._serve(run, order))
         # A task that is cancelled before its first step cannot report it.
@@ -117,7 +140,7 @@ class _Server:
                 stream.flush()
             with contextlib.suppress(OSError):
                 os.write(descriptor, b"\0%b\n" % nonce.encode())
-        end = {"files": loaded_files(self._folder), "clean": run.is_clean}
+        end = {**self._loaded_code(), "clean": run.is_clean}
         failure = run.failure
         head = {"seq_id": run.number, "code": 0 if failure is None else 1, "chunk_status": "end"}
         message = "success" if failure is None else failure["message"]

@@ -202,7 +202,7 @@ async def test_host_failure_ends_run_with_the_error(open_engine: Engines):
     engine = await open_engine(sound)
 
     class Broken:
-        async def begin(self, *_):
+        async def reserve(self, *_):
             raise OSError("no more processes")
 
         async def close(self):

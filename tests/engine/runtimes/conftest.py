@@ -12,7 +12,7 @@ import pytest
 
 from engine.runtimes.heartbeat import HeartbeatTimeouts
 from engine.runtimes.pool import MAX_CHILD_STARTS, ChildPool
-from engine.runtimes.runtime import Ending, Launch
+from engine.runtimes.runtime import Ending, Launch, ProcessFacts
 from tests.support.fake_call import FakeCall
 from tests.support.limits import MAX_WAIT_SECONDS
 
@@ -32,6 +32,8 @@ class RecordingSink:
         self.answered: list[str] = []
         self.silences: list[tuple[str, float]] = []
         self.waits: list[tuple[int | None, str]] = []
+        self.opens: list[tuple[str, str]] = []
+        self.chosen: list[tuple[ProcessFacts, str, bool]] = []
         self.answer: Callable[[str, dict[str, Any]], Any] = lambda action, data: {}
         self.waiting_for_room: list[Callable[[], None]] = []
         self._changed = asyncio.Event()
@@ -78,6 +80,14 @@ class RecordingSink:
         self.silences.append(("answers again", seconds))
         self._changed.set()
 
+    def opened(self, what: str, target: str) -> None:
+        self.opens.append((what, target))
+        self._changed.set()
+
+    def process_chosen(self, process: ProcessFacts, reason: str, *, is_replaced: bool = False) -> None:
+        self.chosen.append((process, reason, is_replaced))
+        self._changed.set()
+
     def gone(self) -> None:
         self.is_gone = True
         self._changed.set()
@@ -122,7 +132,7 @@ class PoolHarness:
 
     async def begin(self, launch: Launch, **config: Any) -> tuple[Any, RecordingSink]:
         sink = RecordingSink()
-        return await self.pool.begin(launch, "run_1", context(config), sink), sink
+        return await (await self.pool.reserve(launch)).begin("run_1", context(config), sink), sink
 
     async def run(self, launch: Launch, **config: Any) -> tuple[Ending, RecordingSink]:
         execution, sink = await self.begin(launch, **config)

@@ -39,7 +39,8 @@ RUNNERS = {"talker": Talker, "sleeper": sleeper, "broken": broken}
 
 
 async def begin(name, sink, run_context):
-    return await InProcessRuntime(RUNNERS).begin(launch(name), "run_1", run_context({}), sink)
+    reserved = await InProcessRuntime(RUNNERS).reserve(launch(name))
+    return await reserved.begin("run_1", run_context({}), sink)
 
 
 async def test_results_are_converted_like_json(sink, run_context):
@@ -84,7 +85,7 @@ async def test_a_full_sink_makes_the_runner_wait(sink, run_context):
 
 async def test_closing_ends_runs_in_progress(sink, run_context):
     runtime = InProcessRuntime(RUNNERS)
-    execution = await runtime.begin(launch("sleeper"), "run_1", run_context({}), sink)
+    execution = await (await runtime.reserve(launch("sleeper"))).begin("run_1", run_context({}), sink)
     await sink.until(lambda: sink.results)
     await runtime.close()
     assert (await execution.ended()).how is EndKind.CANCELLED

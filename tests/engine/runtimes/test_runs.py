@@ -113,7 +113,7 @@ async def test_the_environment_is_explicit(harness, monkeypatch):
     seen, cwd = sink.results
     assert seen["MY_KEY"] == "given"
     assert {"TRACKSIDE_TEST_SECRET", "PYTHONPATH"}.isdisjoint(seen)
-    assert set(seen) - {"LC_CTYPE"} == set(environment_of(launch, "mark")) - {"LC_CTYPE"}
+    assert set(seen) - {"LC_CTYPE"} == set(environment_of(launch, "mark", 7)) - {"LC_CTYPE"}
     assert cwd == str(harness.folder)
 
 

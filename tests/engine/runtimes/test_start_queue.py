@@ -47,7 +47,8 @@ class Line:
     async def begin(self, launch, until_waiting: bool = True):
         sink = self._sink_type()
         self.sinks.append(sink)
-        self.tasks.append(asyncio.create_task(self._harness.pool.begin(launch, "run_1", self._context({}), sink)))
+        reserved = await self._harness.pool.reserve(launch)
+        self.tasks.append(asyncio.create_task(reserved.begin("run_1", self._context({}), sink)))
         if until_waiting:
             await sink.until(lambda: sink.waits)
         return sink

@@ -297,7 +297,8 @@ class Host:
         live = self.orchestrator.live.get(run_id)
         if live is not None and live.stop_reason is None:
             live.cancel_requested_at = self._clock.now()
-            live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
+            if live.started.is_set():  # otherwise the entry follows the first one
+                live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
             live.request_stop(StopReason.CANCELLED)
 
     async def _stop_for_runner(self, live: LiveRun, reason: str) -> RunRow:

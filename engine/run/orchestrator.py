@@ -57,6 +57,7 @@ RESERVE_SECONDS: Final = 5.0
 LOG: Final = get_log("run")
 _Reserving = asyncio.Future[Reservation]
 HOST_CLOSED: Final = "the host was closed"
+STOPPED_BEFORE_START: Final = "stopped before it began"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +181,8 @@ class Orchestrator:
         live.recorder.record_stored(Source.HOST, EntryKind.RUN_STARTED, started.data, started.parts, at=now)
         for warning in (*order.warnings, *facts.warnings):
             live.recorder.warn(warning)
+        if live.cancel_requested_at is not None:
+            live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
         if live.stop_reason is None:
             for location in order.breakpoints:
                 live.pause_control.set_breakpoint(location)
@@ -230,12 +233,14 @@ class Orchestrator:
         self, live: LiveRun, context: dict[str, Any], reserving: _Reserving, recorded: ProcessFacts | None
     ) -> Execution | Ending:
         """Return the execution, or the ending of a runner that never started."""
+        if live.stop_requested.is_set():
+            return Ending(EndKind.CANCELLED, STOPPED_BEFORE_START)
         starting = asyncio.ensure_future(_begin(live, context, reserving, recorded))
         stopped = asyncio.ensure_future(live.stop_requested.wait())
         try:
             await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if not starting.done():
-                return Ending(EndKind.CANCELLED, "stopped before it began")
+                return Ending(EndKind.CANCELLED, STOPPED_BEFORE_START)
             return await starting
         except RuntimeProblem as problem:
             return Ending(EndKind.NOT_LOADED, str(problem))

@@ -134,6 +134,13 @@ class PoolHarness:
         sink = RecordingSink()
         return await (await self.pool.reserve(launch)).begin("run_1", context(config), sink), sink
 
+    async def run_reserved(self, launch: Launch) -> tuple[ProcessFacts, RecordingSink]:
+        """Run once. Returns the facts of the process as it was reserved."""
+        reserved, sink = await self.pool.reserve(launch), RecordingSink()
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
+            await (await reserved.begin("run_1", context({}), sink)).ended()
+        return reserved.process, sink
+
     async def run(self, launch: Launch, **config: Any) -> tuple[Ending, RecordingSink]:
         execution, sink = await self.begin(launch, **config)
         async with asyncio.timeout(MAX_WAIT_SECONDS):

@@ -42,12 +42,15 @@ class Line:
     def __init__(self, harness, context, sink_type) -> None:
         self._harness, self._context, self._sink_type = harness, context, sink_type
         self.sinks: list = []
+        self.processes: list = []
+        """The processes as they were reserved."""
         self.tasks: list[asyncio.Task] = []
 
     async def begin(self, launch, until_waiting: bool = True):
         sink = self._sink_type()
         self.sinks.append(sink)
         reserved = await self._harness.pool.reserve(launch)
+        self.processes.append(reserved.process)
         self.tasks.append(asyncio.create_task(reserved.begin("run_1", self._context({}), sink)))
         if until_waiting:
             await sink.until(lambda: sink.waits)
@@ -140,6 +143,10 @@ async def test_child_that_becomes_free_serves_the_next_run_of_its_runner(harness
     go.set()
     await second.until(lambda: second.results)
     assert second.results == first.results
+    [(process, reason, is_replaced)] = second.chosen
+    assert (process.is_fresh, reason, is_replaced) == (False, "another process became free first", False)
+    assert process.hash_seed == line.processes[0].hash_seed != line.processes[2].hash_seed
+    assert process.random_seed == line.processes[2].random_seed
     line.go_on()
     assert await line.ends() == [EndKind.ENDED] * 3
 

@@ -50,6 +50,7 @@ AREAS: Final = (
     "testing",
     "external_runs",
     "record",
+    "surroundings",
     "search_and_state_store",
     "usage_and_recordings",
     "upgrades",

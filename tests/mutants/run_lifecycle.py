@@ -174,8 +174,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/orchestrator.py",
-        "data = mask.cover_value(verdict.data(usage))",
-        "data = verdict.data(usage)",
+        "data = mask.cover_value({**verdict.data(usage), **loaded})",
+        "data = {**verdict.data(usage), **loaded}",
         "secrets are masked at the end of a run",
         "tests/engine/journal/test_secret_mask.py::test_no_secret_is_left_in_the_database",
     ),

@@ -7,8 +7,8 @@ from tests.mutants.mutant import Mutant
 MUTANTS: Final = (
     Mutant(
         "engine/runtimes/environment.py",
-        'if name in BASE or name.startswith("LC_")}',
-        'if name in BASE or not name.startswith("PYTHON")}',
+        'return name in BASE or name.startswith("LC_")',
+        'return name in BASE or not name.startswith("PYTHON")',
         "a child gets an explicit environment",
         "tests/engine/runtimes/test_runs.py::test_the_environment_is_explicit",
     ),

@@ -7,8 +7,8 @@ from tests.mutants.mutant import Mutant
 MUTANTS: Final = (
     Mutant(
         "engine/runtimes/worker/loader.py",
-        "_STAMPS.setdefault(self.path, stamp_of(self.path))",
-        "_STAMPS.pop(self.path, None)",
+        "        _STAMPS.setdefault(self.path, stamp_of(self.path))\n        super().exec",
+        "        _STAMPS.pop(self.path, None)\n        super().exec",
         "a file is stamped before it is read",
         "tests/engine/runtimes/test_fresh_code.py::test_an_edit_while_the_runner_is_being_imported_means_a_new_child",
     ),

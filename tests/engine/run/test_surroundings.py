@@ -56,10 +56,10 @@ async def engine(open_engine: Engines) -> Engine:
 async def test_start_has_interpreter_variables_seeds_and_breakpoints(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MY_TOKEN", "hidden-value-1")
     monkeypatch.setenv("OTHER", "not passed on")
-    run = await run_event(engine, breakpoints=("storage_get",))
+    run = await run_event(engine, breakpoints=("call_tool",))
     started = run.journal[0].data
     process = started["process"]
-    assert started["breakpoints"] == ["storage_get"]
+    assert started["breakpoints"] == ["call_tool"]
     assert (process["python"], process["python_version"]) == (sys.executable, sys.version.split()[0])
     assert {"MY_TOKEN", "PATH"} <= set(process["variables"])
     assert {"OTHER", "TRACKSIDE_CHILD", "PYTHONUNBUFFERED"}.isdisjoint(process["variables"])

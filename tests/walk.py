@@ -387,7 +387,7 @@ class Watch:
 
     def has_idle_child(self) -> bool:
         pool: Any = self.pool
-        return pool is not None and bool(pool._idle) and not pool._coming
+        return pool is not None and bool(pool._idle) and not pool._checks and not pool._warm_starts
 
 
 @contextmanager

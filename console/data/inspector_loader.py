@@ -229,10 +229,18 @@ class InspectorLoader:
 
     async def _context(self, run: RunRow, position: int | None) -> InspectorData:
         first = await _entry_at(self._engine, run.run_id, 1)
-        context = None if first is None else payload_as(RunStarted, first).context
+        started = None if first is None else payload_as(RunStarted, first)
         grants = permission_groups(run.authorization)
         missing = await self._engine.runs.missing_facts(run)
-        return ContextData(run_id=run.run_id, position=position, context=context, grants=grants, missing=missing)
+        return ContextData(
+            run_id=run.run_id,
+            position=position,
+            context=None if started is None else started.context,
+            grants=grants,
+            process=None if started is None else started.process,
+            breakpoints=() if started is None else started.breakpoints,
+            missing=missing,
+        )
 
     async def _call_list(self, run: RunRow, position: int | None) -> InspectorData:
         if self._calls is None or self._calls.run_id != run.run_id:

@@ -157,15 +157,6 @@ class Orchestrator:
                 return
 
     async def _start_and_run(self, live: LiveRun) -> Ending:
-        if live.order.is_external:
-            return await self._record_and_run(live, None)
-        reserving = asyncio.ensure_future(self._runtime.reserve(live.order.launch))
-        try:
-            return await self._record_and_run(live, reserving)
-        finally:
-            reserving.add_done_callback(_release)
-
-    async def _record_and_run(self, live: LiveRun, reserving: _Reserving | None) -> Ending:
         order = live.order
         LOG.info("run %s of %s starts", order.run_id, order.binding.runner_id)
         now = self._clock.now()
@@ -173,13 +164,28 @@ class Orchestrator:
         live.started_at = now
         live.learn_secrets(facts.secrets)
         context = build_context(order, facts, self._clock)
-        process = None if reserving is None else await _reserved_process(live, reserving)
+        reserving = None if order.is_external else asyncio.ensure_future(self._runtime.reserve(order.launch))
+        try:
+            process = None if reserving is None else await _reserved_process(live, reserving)
+            await self._record_start(live, context, process, (*order.warnings, *facts.warnings), now)
+            live.deadline.start(now)
+            return await self._run_runner(live, context, reserving, process)
+        finally:
+            live.deadline.cancel()
+            if reserving is not None:
+                reserving.add_done_callback(_release)
+
+    async def _record_start(
+        self, live: LiveRun, context: dict[str, Any], process: ProcessFacts | None, warnings: Iterable[str], now: int
+    ) -> None:
+        """Record the first entry and what follows from the order. From here on others may write into the journal."""
+        order = live.order
         started = StoredContext(_started_data(order, context, process), [])
         if has_bytes(started.data):
             started = await asyncio.to_thread(store_bytes, started.data, order.secret_mask)
         # The same time as in the run's row, so that its duration is the same wherever it is read.
         live.recorder.record_stored(Source.HOST, EntryKind.RUN_STARTED, started.data, started.parts, at=now)
-        for warning in (*order.warnings, *facts.warnings):
+        for warning in warnings:
             live.recorder.warn(warning)
         if live.cancel_requested_at is not None:
             live.recorder.record(Source.USER, EntryKind.CANCEL_REQUESTED, {})
@@ -187,11 +193,6 @@ class Orchestrator:
             for location in order.breakpoints:
                 live.pause_control.set_breakpoint(location)
         live.started.set()
-        live.deadline.start(now)
-        try:
-            return await self._run_runner(live, context, reserving, process)
-        finally:
-            live.deadline.cancel()
 
     async def _run_runner(
         self,

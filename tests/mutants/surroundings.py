@@ -54,8 +54,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _ORCHESTRATOR,
-        "            reserving.add_done_callback(_release)",
-        "            pass",
+        "reserving.add_done_callback(_release)",
+        "pass",
         "a stopped run gives its reserved process back",
         f"{_RUN}::test_stopped_run_gives_its_reserved_process_back",
     ),

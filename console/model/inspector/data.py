@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from console.model.inspector.call_log import Call
 from console.model.inspector.state_diff import Change
 from console.model.sessions.line_place import LinePlace
-from engine.events import Usage
+from engine.events import RunProcess, Usage
 
 if TYPE_CHECKING:
     from engine.api import Entry, SteeringReport
@@ -132,6 +132,10 @@ class ContextData(InspectorData):
     context: Any
     grants: Sequence[tuple[str, Sequence[Permission]]]
     """Permissions by group: calls, resources, state, storage."""
+    process: RunProcess | None = None
+    """The process that was chosen for the run; None if the run has no process of its own, or an older record."""
+    breakpoints: Sequence[str] = ()
+    """The breakpoints that were set from the start."""
     missing: Sequence[str] = ()
     """What the record of the run lacks because an older Trackside made it, as sentences."""
 

@@ -28,6 +28,7 @@ from console.model.inspector.json_tree import Tree
 from console.model.inspector.json_values import has_children, json_text, kind_of, path_text, short_text
 from console.model.inspector.receipts import last_pull_words, receipt_words
 from console.model.inspector.state_diff import CHANGE_SIGNS, Change, inner_changes
+from console.model.journal.process_words import process_lines, process_summary
 from console.model.journal.usage_words import usage_words
 from console.model.sessions.line_place import LinePlace
 from console.model.text.folds import Folds
@@ -37,7 +38,7 @@ from console.model.text.piece import Piece
 from console.model.text.safe import one_line, safe
 from console.model.text.units import duration, latency, number
 from console.ui.shared.list import LAST_ROW, View
-from engine.events import CALL_KINDS, STEERING_KINDS, EntryKind, Outcome, rfc3339
+from engine.events import CALL_KINDS, STEERING_KINDS, EntryKind, Outcome, RunProcess, rfc3339
 from engine.events import Source as EntrySource
 
 D = TypeVar("D", bound=InspectorData)
@@ -413,7 +414,7 @@ def _transcript_command(session_id: str) -> str:
 
 
 class ContextTab(Tab[ContextData]):
-    """What an older record lacks, the grants by kind with their clauses, and the context as a tree."""
+    """What an older record lacks, the grants by kind with their clauses, the process, and the context as a tree."""
 
     id = "context"
     name = "Context"
@@ -424,6 +425,8 @@ class ContextTab(Tab[ContextData]):
     def rows(self, data: ContextData) -> Source:
         parts: list[Source] = [self._missing(data.missing)] if data.missing else []
         parts += [self._grants(title, rows) for title, rows in data.grants]
+        if data.process is not None:
+            parts.append(self._process(data.process, data.breakpoints))
         if data.context is None:
             parts.append(Text(Piece("The run has no context yet.", "faint")))
             return Stack(parts)
@@ -439,6 +442,17 @@ class ContextTab(Tab[ContextData]):
             folds=self.folds,
             path=("missing",),
             is_open=True,
+        )
+
+    def _process(self, process: RunProcess, breakpoints: Sequence[str]) -> Source:
+        lines = process_lines(process)
+        if breakpoints:
+            lines.append(f"breakpoints at the start: {', '.join(breakpoints)}")
+        return Group(
+            heading("Process", one_line(process_summary(process), 80)),
+            lambda: Stack([Text(Piece(one_line(line)), indent=2) for line in lines]),
+            folds=self.folds,
+            path=("process",),
         )
 
     def _grants(self, title: str, rows: Sequence[Permission]) -> Source:

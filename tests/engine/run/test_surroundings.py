@@ -162,7 +162,11 @@ async def test_run_whose_choice_hangs_is_recorded_without_it_and_can_be_stopped(
     engine._core.require_host().orchestrator._runtime.reserve = reserve  # type: ignore[method-assign]
     run_id = await send(engine)
     await engine.runs.stop(run_id)
-    run = await wait_for_run(engine, run_id)
+    try:
+        async with asyncio.timeout(MAX_WAIT_SECONDS):
+            run = await wait_for_run(engine, run_id)
+    finally:
+        hanging.set()
     assert (run.row.status, "process" in run.journal[0].data) == ("cancelled", False)
     assert run.types == ["run.started", "cancel.requested", "run.finished"]
 
@@ -199,7 +203,8 @@ async def test_reserved_process_that_ends_is_replaced_with_a_warning(engine: Eng
         return reserved
 
     monkeypatch.setattr(pool, "reserve", reserve_and_kill)
-    run = await run_event(engine)
+    async with asyncio.timeout(MAX_WAIT_SECONDS):
+        run = await run_event(engine)
     started, [chosen] = run.journal[0].data["process"], run.all(EntryKind.PROCESS_CHOSEN)
     assert run.row.status == "completed"
     assert run.warnings == ["The process that was reserved for the run had ended, so a new one was started."]

@@ -11,6 +11,7 @@ from engine.run.live import LiveRun
 from engine.store.async_reader import Query
 from engine.store.database import Database
 from engine.store.runs import RunRow
+from engine.store.state import ChangeOrigin
 from engine.store.writer import Transaction, Writer
 
 T = TypeVar("T")
@@ -42,6 +43,12 @@ class Services:
     async def _flush_writes_of(self, run: LiveRun) -> None:
         if run.has_pending_writes:
             await self.writer.flush()
+
+    def change_origin(self, run: LiveRun) -> ChangeOrigin:
+        """Return the origin of a change that a call makes: the entry of the call, which is the newest one."""
+        return ChangeOrigin(
+            editor="runner", at=self.clock.now(), run_id=run.order.run_id, position=run.recorder.position
+        )
 
     def write(self, operation: Callable[[Transaction], T]) -> Awaitable[T]:
         """Write to the store. The result is available after the commit."""

@@ -58,6 +58,7 @@ from engine.store.errors import (
     StoreError,
 )
 from engine.store.health import DatabaseHealth, HostStatus, examine
+from engine.store.pruning import DataKind, PrunedData, PrunedRows
 from engine.store.queue import QueueItem
 from engine.store.recent_places import RecentPlace
 from engine.store.runs import INPUT_GLIMPSE, RunRow
@@ -67,6 +68,7 @@ from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.state import Kept, Written
 from engine.store.state_edits import StateEdit
 from engine.store.state_pages import StateChange, StateRow
+from engine.store.storage_log import StorageThen
 from engine.store.transcript import TranscriptLine
 from engine.version import VERSION
 
@@ -93,6 +95,7 @@ __all__ = [
     "CodeChange",
     "ConfigError",
     "ConfigForm",
+    "DataKind",
     "DatabaseHealth",
     "Deleted",
     "DeltaText",
@@ -135,6 +138,8 @@ __all__ = [
     "PauseStage",
     "Problem",
     "Project",
+    "PrunedData",
+    "PrunedRows",
     "QueueItem",
     "Reach",
     "Receipt",
@@ -163,6 +168,7 @@ __all__ = [
     "Status",
     "SteeringReport",
     "StoppedRun",
+    "StorageThen",
     "StoreError",
     "Subscription",
     "Summary",

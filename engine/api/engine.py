@@ -19,6 +19,7 @@ from engine.api.search import SearchApi
 from engine.api.sessions import SessionsApi
 from engine.api.settings import SettingsApi
 from engine.api.state import StateApi
+from engine.api.storage import StorageApi
 from engine.clock import Clock, Ids, SystemClock, TimeIds
 from engine.events import Subscription
 from engine.host import Host
@@ -29,12 +30,12 @@ from engine.resources.catalog import Catalog
 from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
-from engine.store import deletion, entries, index_cleanup, kept_settings
+from engine.store import entries, index_cleanup, kept_settings, pruning
 from engine.store.database import Database, OnProgress, StateStore
-from engine.store.deletion import Deleted
 from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
 from engine.store.health import HostStatus, hosts_seen
-from engine.store.private_files import tighten
+from engine.store.private_files import sqlite_files, tighten
+from engine.store.pruning import PrunedData
 
 FOLLOW_SECONDS: Final = 0.1
 """How often a reader with subscribers looks for entries of other processes."""
@@ -98,6 +99,7 @@ class Engine:
         self.queue = QueueApi(core)
         self.sessions = SessionsApi(core)
         self.state = StateApi(core)
+        self.storage = StorageApi(core)
         self.artifacts = ArtifactsApi(core)
         self.search = SearchApi(core)
         self.runners = RunnersApi(core)
@@ -225,12 +227,22 @@ class Engine:
         if self._core.host is not None:
             await self._core.host.writer.flush()
 
-    async def prune(self, older_than: int) -> Deleted:
+    async def list_prunable(self, older_than: int) -> PrunedData:
+        """What `prune` would delete now, by session and kind. Changes nothing."""
+        now = self.now()
+        return await self._core.read(lambda conn: pruning.list_prunable(conn, older_than, now))
+
+    async def prune(self, older_than: int) -> PrunedData:
         """Delete data from before a time, in microseconds, and artifacts that have expired."""
         event_id, now = self.ids.new("evt"), self.now()
-        deleted = await self._core.edit(lambda tx: deletion.prune(tx.connection, older_than, now, event_id=event_id))
+        pruned = await self._core.edit(lambda tx: pruning.prune(tx.connection, older_than, now, event_id=event_id))
         self._core.cleanup.wake()
-        return deleted
+        return pruned
+
+    async def file_bytes(self) -> int:
+        """The size of the database's files on disk."""
+        files = sqlite_files(self.database_path)
+        return await asyncio.to_thread(lambda: sum(each.stat().st_size for each in files if each.exists()))
 
     async def finish_cleanup(self, max_seconds: float) -> bool:
         """Remove deleted words from the files, without pauses. Returns whether all of it is done.

@@ -37,7 +37,8 @@ class Recorder:
         self._run_id = run_id
         self._marks = marks
         self.turns = Turns()
-        self._parts = RunParts(run_id)
+        self.parts = RunParts(run_id)
+        """The parts that the run uses. Only operations of the writer may add to them."""
         self._position = 0
         self._size = 0
         self._output_size = 0
@@ -54,7 +55,7 @@ class Recorder:
     @property
     def is_full(self) -> bool:
         """Return whether the journal of this run has reached its size limit; then the run must end."""
-        return self._size + self._parts.stored_bytes > JOURNAL_LIMIT
+        return self._size + self.parts.stored_bytes > JOURNAL_LIMIT
 
     def cover(self, text: str) -> str:
         """Return JSON text with its secrets masked, as it may be recorded."""
@@ -128,21 +129,21 @@ class Recorder:
             return
 
         def write(tx: Transaction) -> None:
-            for part in parts:
-                self._parts.add_whole(tx.connection, part)
-            tx.record(entry)
+            with self.parts.undone_on_error():
+                for part in parts:
+                    self.parts.add_whole(tx.connection, part)
+                tx.record(entry)
 
         self._submit(entry, write, sum(map(len, parts)))
 
     def _store(self, entry: Entry, large: Mapping[str, bytes]) -> None:
         def write(tx: Transaction) -> None:
             # Secrets are masked in the writer's thread: that may take a second if there are many.
-            digests = {
-                f"{name}_ref": self._parts.add(tx.connection, self.cover(part.decode()).encode())
-                for name, part in large.items()
-            }
-            fields = ",".join(f'"{name}":"{digest}"' for name, digest in digests.items())
-            tx.record(entry._replace(data=f"{entry.data[:-1]},{fields}}}"))
+            covered = {name: self.cover(part.decode()).encode() for name, part in large.items()}
+            with self.parts.undone_on_error():
+                digests = {f"{name}_ref": self.parts.add(tx.connection, part) for name, part in covered.items()}
+                fields = ",".join(f'"{name}":"{digest}"' for name, digest in digests.items())
+                tx.record(entry._replace(data=f"{entry.data[:-1]},{fields}}}"))
 
         self._submit(entry, write, sum(map(len, large.values())))
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,17 @@ _DELETE_BLOBS: Final = """
     DELETE FROM artifact_blobs WHERE blob_key IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM artifacts WHERE artifacts.blob_key = artifact_blobs.blob_key)
 """
+REFERENCES: Final = "transcript JOIN json_each(transcript.artifact_refs) AS reference"
+"""Lines of the transcript with each of their references to artifacts, in SQL."""
+REFERENCED_ID: Final = "iif(reference.type = 'object', json_extract(reference.value, '$.artifact_id'), reference.value)"
+"""The id of the artifact of one of the `REFERENCES`, which are ids, or objects that contain it."""
+_HAND_OVER: Final = f"""
+    UPDATE artifacts SET conversation_id = heirs.session_id FROM (
+        SELECT {REFERENCED_ID} AS artifact_id, min(transcript.conversation_id) AS session_id FROM {REFERENCES}
+        WHERE transcript.conversation_id IN (SELECT value FROM json_each(?)) GROUP BY 1
+    ) AS heirs
+    WHERE artifacts.artifact_id = heirs.artifact_id AND artifacts.conversation_id = ?
+"""  # noqa: S608
 MAX_READ_BYTES: Final = 10 << 20
 MAX_LIFETIME_SECONDS: Final = 3.2e9
 """About a hundred years; a longer lifetime might not be a valid date."""
@@ -178,6 +189,14 @@ def delete_where(conn: Connection, *conditions: ColumnElement[bool], limit: int 
     driver = driver_of(conn)
     driver.execute(_DELETE, (encode(ids),))
     return len(found), driver.execute(_DELETE_BLOBS, (encode(keys),)).rowcount
+
+
+def hand_over(conn: Connection, session_id: str, heirs: Collection[str]) -> int:
+    """Give those artifacts of a session that lines of other sessions refer to, to one of these. Returns their number.
+
+    Costs the lines of these sessions.
+    """
+    return driver_of(conn).execute(_HAND_OVER, (encode(list(heirs)), session_id)).rowcount if heirs else 0
 
 
 def _read_blob(conn: Connection, row: ArtifactRow, offset: int, limit: int) -> bytes:

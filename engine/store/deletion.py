@@ -1,4 +1,4 @@
-"""Deletes sessions and old data on request: the only ways in which stored data is deleted.
+"""Deletes sessions on request. Only this and `pruning` delete stored data.
 
 A session is deleted in two steps. Hiding it takes it out of every list, search and call; it can be restored for eight
 seconds. Purging it removes its data.
@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, func, or_, select, true, update
+from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, func, select, update
 
-from engine.events import FINAL_FATES, FINAL_STATUSES, LIVE_STATUSES, DropReason, Source
+from engine.events import LIVE_STATUSES, DropReason, Source
 from engine.store import artifacts as artifact_rows
-from engine.store import event_log, index_cleanup, memory_state
+from engine.store import event_log, index_cleanup, memory_state, parts, storage_log
 from engine.store.errors import NotFound, SessionRefused
 from engine.store.event_log import EventRow
 from engine.store.hidden_sessions import is_hidden
@@ -33,7 +33,7 @@ SLICE_ROWS: Final = 400
 """Rows of the journal that one slice of a purge deletes, in about 2 ms."""
 _LINE_COST: Final = 8
 """A line of the transcript takes as long as this many rows of the journal, because it is in the search index too."""
-_AUDIT_SOURCES: Final = (Source.HOST, Source.USER, Source.RUNNER)
+AUDIT_SOURCES: Final = (Source.HOST, Source.USER, Source.RUNNER)
 """Sources of the events that the host wrote itself. All others came in."""
 _CODES: Final = frozenset({"status", "scope", "steering", "changes", "count", "deleted"})
 """Keys in the metadata of audit events, besides ids, that hold no text."""
@@ -51,6 +51,10 @@ class Deleted:
     blobs: int = 0
     queue: int = 0
     state: int = 0
+    parts: int = 0
+    """Large parts of journal entries that no other run uses."""
+    storage_log: int = 0
+    """Changes of storage whose value was removed from the log. The storage itself is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,59 +82,6 @@ class KeptData:
     """Whether its runners have state of users, subjects or runners."""
     storage: bool
     """Whether any plugin or workspace has stored values."""
-
-
-def prune(conn: Connection, older_than: int, now: int, *, event_id: str) -> Deleted:
-    """Delete events, transcript lines and ended runs older than a time, and expired artifacts.
-
-    Data of live runs and the events of queued messages and of kept runs are kept. State is never deleted.
-    """
-    live = select(runs.c.run_id).where(runs.c.status.in_(LIVE_STATUSES))
-    kept = select(runs.c.run_id)
-    worked_on = select(runs.c.event_id).where(runs.c.event_id.is_not(None))
-    waiting = select(queue.c.event_id).where(queue.c.fate.not_in(FINAL_FATES))
-    ended = select(runs.c.run_id).where(runs.c.status.in_(FINAL_STATUSES), runs.c.finished_at < older_than)
-    old_event = events.c.created_at < older_than
-    old_line = transcript.c.created_at < older_than
-    not_live = or_(transcript.c.run_id.is_(None), transcript.c.run_id.not_in(live))
-    # Without its event, a run could be started again by an event that was sent twice.
-    unused = and_(
-        events.c.event_id.not_in(worked_on),
-        events.c.event_id.not_in(waiting),
-        or_(events.c.source.in_(_AUDIT_SOURCES), events.c.run_id.is_(None), events.c.run_id.not_in(kept)),
-    )
-    count = Counter[str]()
-    # Journals are deleted while their runs still exist; events and artifacts after them.
-    count["journal"] = delete_where(conn, journal, journal.c.run_id.in_(ended))
-    count["runs"] = delete_where(conn, runs, runs.c.run_id.in_(ended))
-    count["queue"] = delete_where(conn, queue, queue.c.fate.in_(FINAL_FATES), queue.c.decided_at < older_than)
-    count["events"] = delete_where(conn, events, old_event, unused)
-    count["transcript"] = delete_where(conn, transcript, old_line, not_live)
-    count["artifacts"], count["blobs"] = artifact_rows.delete_where(
-        conn, or_(artifacts.c.expires_at <= now, _of_deleted_run(older_than))
-    )
-    deleted = Deleted(**count)
-    audit(conn, "facts.pruned", event_id, now, {"older_than": older_than, "deleted": asdict(deleted)})
-    index_cleanup.request(conn, has_words=deleted.transcript > 0)
-    return deleted
-
-
-def _of_deleted_run(older_than: int) -> ColumnElement[bool]:
-    """Return the condition for artifacts whose run is deleted and that no line of the transcript refers to.
-
-    The lines of a fork refer to the artifacts of the runs that wrote the original lines.
-    """
-    each = func.json_each(transcript.c.artifact_refs).table_valued("value", "type")
-    # A reference is an id, or an object that contains it.
-    name = func.iif(each.c.type == "object", func.json_extract(each.c.value, "$.artifact_id"), each.c.value)
-    lines = transcript.join(each, true())
-    named = select(name).select_from(lines).where(func.json_array_length(transcript.c.artifact_refs) > 0)
-    return and_(
-        artifacts.c.created_at < older_than,
-        artifacts.c.run_id.is_not(None),
-        artifacts.c.run_id.not_in(select(runs.c.run_id)),
-        artifacts.c.artifact_id.not_in(named.where(name.is_not(None))),
-    )
 
 
 def delete_where(conn: Connection, table: Table, *conditions: ColumnElement[bool]) -> int:
@@ -247,6 +198,7 @@ class Purge:
         self._session_id = session_id
         self._count = Counter[str]()
         self._left = 0
+        self._is_handed_over = False
 
     @property
     def deleted(self) -> Deleted:
@@ -260,6 +212,9 @@ class Purge:
             return True  # another process has finished it
         self._left = max_rows
         conn.execute(update(sessions).where(sessions.c.session_id == session_id).values(deleted_at=_PURGING))
+        if not self._is_handed_over:
+            _hand_over_artifacts(conn, session_id)
+            self._is_handed_over = True
         if not self._delete_rows(conn):
             return False
         delete_where(conn, sessions, sessions.c.session_id == session_id)
@@ -275,7 +230,7 @@ class Purge:
         index_cleanup.request(conn, has_words=lines > 0)
         self._delete_runs(conn)
         own = events.c.conversation_id == self._session_id
-        self._delete(conn, "events", events, events.c.seq, own, events.c.source.not_in(_AUDIT_SOURCES))
+        self._delete(conn, "events", events, events.c.seq, own, events.c.source.not_in(AUDIT_SOURCES))
         self._strip_audit_events(conn)
         own = state_changes.c.conversation_id == self._session_id
         self._delete(conn, "", state_changes, state_changes.c.change, own)
@@ -291,7 +246,10 @@ class Purge:
         first = select(runs.c.run_id).where(runs.c.conversation_id == self._session_id).limit(1)
         while self._left > 0 and (run_id := conn.execute(first).scalar()) is not None:
             self._delete(conn, "journal", journal, journal.c.row, journal.c.run_id == run_id)
-            self._delete_artifacts(conn, artifacts.c.run_id == run_id)
+            own = func.coalesce(artifacts.c.conversation_id, self._session_id) == self._session_id
+            self._delete_artifacts(conn, and_(artifacts.c.run_id == run_id, own))
+            self._remove_storage_log(conn, run_id)
+            self._release_parts(conn, run_id)
             if self._left > 0:
                 self._delete(conn, "runs", runs, runs.c.run_id, runs.c.run_id == run_id)
 
@@ -322,6 +280,18 @@ class Purge:
             self._left -= count * _LINE_COST
             self._count.update(artifacts=count, blobs=blobs)
 
+    def _remove_storage_log(self, conn: Connection, run_id: str) -> None:
+        if self._left > 0:
+            count = storage_log.remove_changes(conn, run_id, max(1, self._left // storage_log.REMOVAL_COST))
+            self._left -= count * storage_log.REMOVAL_COST
+            self._count["storage_log"] += count
+
+    def _release_parts(self, conn: Connection, run_id: str) -> None:
+        if self._left > 0:
+            released = parts.release(conn, run_id, self._left)
+            self._left -= released.cost
+            self._count["parts"] += released.parts
+
     def _strip_audit_events(self, conn: Connection) -> None:
         """Remove the text of the session's audit events; type, time and ids stay.
 
@@ -349,6 +319,20 @@ class Purge:
                     update(events).where(events.c.seq == seq).values(metadata=stripped, **without_text, **place)
                 )
             self._left -= len(found)
+
+
+def _hand_over_artifacts(conn: Connection, session_id: str) -> None:
+    """Give artifacts that lines of its forks refer to, also of forks of forks, to one of these sessions.
+
+    They are deleted with that one, unless another fork refers to them then. All forks have the root of the session; the
+    sessions between them may be deleted already.
+    """
+    root = select(sessions.c.root_session_id).where(sessions.c.session_id == session_id).scalar_subquery()
+    is_staying = func.coalesce(sessions.c.deleted_at, 1) != _PURGING  # a hidden one may be restored
+    forks = select(sessions.c.session_id).where(
+        sessions.c.root_session_id == root, sessions.c.session_id != session_id, is_staying
+    )
+    artifact_rows.hand_over(conn, session_id, list(conn.execute(forks).scalars()))
 
 
 def _path_of(conn: Connection) -> Path:

@@ -5,15 +5,17 @@ contains the whole conversation so far, and some agents count its tokens many ti
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 from sqlalchemy import Connection
 
 from engine.store.errors import NotFound, StoreError
+from engine.store.hidden_sessions import RUN_IS_SHOWN
 from engine.store.row_mapping import driver_of
 
 DIGEST_BYTES: Final = 16
@@ -28,6 +30,18 @@ _MAX_KNOWN: Final = 100_000
 _INSERT: Final = "INSERT OR IGNORE INTO parts (digest, kind, content) VALUES (?, ?, ?)"
 _USE: Final = "INSERT OR IGNORE INTO part_uses (run_id, digest) VALUES (?, ?)"
 _READ: Final = "SELECT kind, content FROM parts WHERE digest = ?"
+_IS_USED: Final = f"SELECT 1 FROM part_uses WHERE run_id = ? AND digest = ? AND {RUN_IS_SHOWN}"  # noqa: S608
+_USED: Final = """
+    SELECT digest, coalesce((SELECT length(content) FROM parts WHERE parts.digest = part_uses.digest), 0)
+    FROM part_uses WHERE run_id = ? LIMIT ?
+"""
+"""The length of a BLOB is in its row: the content is not read."""
+_RELEASE: Final = "DELETE FROM part_uses WHERE run_id = ? AND digest = ?"
+_DELETE_UNUSED: Final = """
+    DELETE FROM parts WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM part_uses WHERE digest = parts.digest)
+"""
+_COST_BYTES: Final = 4 * 1024
+"""Deleting so many bytes of a part, or the use of one, takes about as long as deleting two rows of the journal."""
 
 
 class PartDamaged(StoreError):
@@ -63,7 +77,16 @@ class RunParts:
         self._known: set[str] = set()
         """Digests that this run uses already."""
         self.stored_bytes = 0
-        """The size of all parts that this run uses."""
+        """The size of all parts that this run uses, and of its changes of storage."""
+
+    @contextmanager
+    def undone_on_error(self) -> Generator[None]:
+        """Forget what this run uses if an error undoes what was stored here; then it is stored again."""
+        try:
+            yield
+        except BaseException:
+            self._known.clear()
+            raise
 
     def add(self, conn: Connection, content: bytes) -> str:
         """Store a text or bytes as a part, split if it is long. Returns its digest."""
@@ -119,13 +142,30 @@ def read(conn: Connection, digest: str) -> bytes:
 
 
 def is_used_by(conn: Connection, run_id: str, digest: str) -> bool:
-    """Return whether a run uses a part."""
-    used = driver_of(conn).execute("SELECT 1 FROM part_uses WHERE run_id = ? AND digest = ?", (run_id, digest))
-    return used.fetchone() is not None
+    """Return whether a run uses a part. A run of a hidden session uses none."""
+    return driver_of(conn).execute(_IS_USED, (run_id, digest)).fetchone() is not None
 
 
-def delete_unused(conn: Connection, digests: Collection[str]) -> int:
-    """Delete those of these parts that no run uses. Returns their number."""
-    unused = "DELETE FROM parts WHERE digest = ? AND NOT EXISTS (SELECT 1 FROM part_uses WHERE digest = parts.digest)"
+class Released(NamedTuple):
+    """What `release` did."""
+
+    parts: int
+    """Deleted parts."""
+    cost: int
+    """The work, in rows of the journal that could have been deleted in that time."""
+
+
+def release(conn: Connection, run_id: str, max_cost: int) -> Released:
+    """Delete uses by a run, and the parts that no other run uses. One call deletes at least one use, if there is one.
+
+    A cost below `max_cost` means that the run uses no part any more.
+    """
     driver = driver_of(conn)
-    return sum(driver.execute(unused, (digest,)).rowcount for digest in digests)
+    deleted = cost = 0
+    for digest, size in driver.execute(_USED, (run_id, max(1, max_cost))).fetchall():
+        driver.execute(_RELEASE, (run_id, digest))
+        deleted += driver.execute(_DELETE_UNUSED, (digest,)).rowcount
+        cost += 2 + 2 * (size // _COST_BYTES)
+        if cost >= max_cost:
+            break
+    return Released(deleted, cost)

@@ -1,4 +1,4 @@
-"""Values that plugins store under a key, separately for each owner."""
+"""Values that plugins store under a key, separately for each owner. Every change is logged."""
 
 from typing import Final
 
@@ -6,7 +6,10 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy import delete as delete_from
 from sqlalchemy.dialects.sqlite import insert as upsert
 
+from engine.store import storage_log
 from engine.store.errors import NotFound, StoreError
+from engine.store.parts import RunParts
+from engine.store.state import ChangeOrigin
 from engine.store.tables import storage
 
 MAX_KEY_CHARACTERS: Final = 255
@@ -23,6 +26,16 @@ class QuotaExceeded(StoreError):
     """Raised if a value is too large, or the owner would exceed its quota."""
 
 
+def plugin_owner(plugin: str) -> str:
+    """Return the owner of a plugin's storage."""
+    return f"plugin:{plugin}"
+
+
+def workspace_owner(workspace_id: str | None) -> str:
+    """Return the owner of the storage that all plugins of a workspace share."""
+    return f"workspace:{workspace_id or ''}"
+
+
 def get(conn: Connection, owner: str, key: str) -> bytes:
     value = conn.execute(select(storage.c.value).where(storage.c.owner == owner, storage.c.key == key)).scalar()
     if value is None:
@@ -30,8 +43,13 @@ def get(conn: Connection, owner: str, key: str) -> bytes:
     return value
 
 
-def put(conn: Connection, owner: str, key: str, value: bytes, *, at: int) -> None:
-    """Store a value. Raises QuotaExceeded if the owner would exceed its quota with it."""
+def put(
+    conn: Connection, owner: str, key: str, value: bytes, change: ChangeOrigin, run_parts: RunParts | None = None
+) -> None:
+    """Store a value and log the change. Raises QuotaExceeded if the owner would exceed its quota with it.
+
+    `run_parts` are the parts of the run that makes the change.
+    """
     if not key or len(key) > MAX_KEY_CHARACTERS:
         raise StorageRefused(f"a storage key has 1 to {MAX_KEY_CHARACTERS} characters; this one has {len(key)}")
     if len(value) > MAX_VALUE_BYTES:
@@ -44,17 +62,20 @@ def put(conn: Connection, owner: str, key: str, value: bytes, *, at: int) -> Non
         raise QuotaExceeded(f"all values together would have {used + len(value)} bytes; the limit is {QUOTA}")
     if count >= MAX_KEYS:
         raise QuotaExceeded(f"there are {count} keys already; the limit is {MAX_KEYS}")
-    row = {"owner": owner, "key": key, "value": value, "updated_at": at}
+    row = {"owner": owner, "key": key, "value": value, "updated_at": change.at}
     conn.execute(
         upsert(storage)
         .values(row)
-        .on_conflict_do_update(index_elements=["owner", "key"], set_={"value": value, "updated_at": at})
+        .on_conflict_do_update(index_elements=["owner", "key"], set_={"value": value, "updated_at": change.at})
     )
+    storage_log.note(conn, owner, key, value, change, run_parts)
 
 
-def delete(conn: Connection, owner: str, key: str) -> bool:
-    """Delete a value. Returns whether it existed."""
+def delete(conn: Connection, owner: str, key: str, change: ChangeOrigin, run_parts: RunParts | None = None) -> bool:
+    """Delete a value and log the change. Returns whether the value existed."""
     gone = conn.execute(delete_from(storage).where(storage.c.owner == owner, storage.c.key == key))
+    if gone.rowcount:
+        storage_log.note(conn, owner, key, None, change, run_parts)
     return gone.rowcount > 0
 
 

@@ -356,6 +356,7 @@ sessions: Final = Table(
 Index("sessions_active", sessions.c.last_active, sessions.c.session_id)
 Index("sessions_user", sessions.c.user_id, sessions.c.last_active)
 Index("sessions_parent", sessions.c.parent_session_id)
+Index("sessions_root", sessions.c.root_session_id)
 # Few sessions are hidden at any time, so a query that leaves them out reads almost nothing more.
 Index("sessions_hidden", sessions.c.session_id, sqlite_where=sessions.c.deleted_at.is_not(None))
 
@@ -409,7 +410,7 @@ storage_changes: Final = Table(
     Column("change", Integer, primary_key=True),
     *_needed("owner", "key"),
     Column("value", LargeBinary),
-    *_texts("run_id"),
+    *_texts("digest", "run_id"),
     Column("position", Integer),
     _number("journal_row"),
     *_needed("editor"),
@@ -417,8 +418,11 @@ storage_changes: Final = Table(
     _number("is_removed"),
     sqlite_autoincrement=True,
 )
-"""Every change of `storage`; a value of NULL is a deletion. `is_removed` is 1 after the run was pruned or its session
-deleted: the value at that time is no longer known then.
+"""Every change of `storage`. A large value is a part, by its `digest`; without value and digest the key was deleted.
+
+`is_removed` is 1 if the value is not known: its run was pruned, its session was deleted, or it was stored before there
+was a log. A row without a key says that changes before its `journal_row` are missing, for all owners if it has no owner
+either.
 """
 Index("storage_changes_place", storage_changes.c.owner, storage_changes.c.key, storage_changes.c.change)
 Index("storage_changes_run", storage_changes.c.run_id)

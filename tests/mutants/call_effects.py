@@ -91,8 +91,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/access/calls/storage.py",
-        "await services.write(\n                lambda tx: storage.put(",
-        "services.write(\n                lambda tx: storage.put(",
+        "await services.write(write)",
+        "services.write(write)",
         "the reply to set_plugin_storage is sent after the commit",
         f"{_COMMITTED}[set_plugin_storage]",
     ),

@@ -11,7 +11,6 @@ from engine.run.live import LiveRun
 from engine.store import state
 from engine.store.errors import StateFull, StateRefused, StateTooLarge
 from engine.store.scope_identity import ScopeIdentity
-from engine.store.state import ChangeOrigin
 
 
 class KeyArguments(Arguments):
@@ -45,7 +44,7 @@ async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict
     try:
         state.checked(key, value)
         state.refuse_secret(run.order.secret_mask.secret_in_name(key))
-        change, masked = _change_origin(services, run), run.order.secret_mask.masked_json(value)
+        change, masked = services.change_origin(run), run.order.secret_mask.masked_json(value)
         await services.write(lambda tx: state.put(tx.connection, identity, key, value, change, limits, masked=masked))
     except StateRefused as error:
         too_large = isinstance(error, StateTooLarge | StateFull)
@@ -56,7 +55,7 @@ async def put(services: Services, run: LiveRun, arguments: SetArguments) -> dict
 
 
 async def delete(services: Services, run: LiveRun, arguments: KeyArguments) -> dict[str, Any]:
-    identity, change = _identity(run, arguments.scope), _change_origin(services, run)
+    identity, change = _identity(run, arguments.scope), services.change_origin(run)
     return {"deleted": await services.write(lambda tx: state.delete(tx.connection, identity, arguments.key, change))}
 
 
@@ -72,13 +71,6 @@ async def keys(services: Services, run: LiveRun, arguments: ListArguments) -> di
 
 def _identity(run: LiveRun, scope: str) -> ScopeIdentity:
     return run.order.grants.state_scopes[scope]
-
-
-def _change_origin(services: Services, run: LiveRun) -> ChangeOrigin:
-    """Return the origin of a change: the entry of the call, which is the newest one."""
-    return ChangeOrigin(
-        editor="runner", at=services.clock.now(), run_id=run.order.run_id, position=run.recorder.position
-    )
 
 
 CALLS = (

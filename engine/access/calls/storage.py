@@ -10,6 +10,7 @@ from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.grants import Grants
 from engine.run.live import LiveRun
 from engine.store import storage
+from engine.store.batch import Transaction
 from engine.store.errors import NotFound
 from engine.store.storage import QuotaExceeded, StorageRefused
 
@@ -27,11 +28,11 @@ GetOwner = Callable[[Grants], str]
 
 
 def _plugin_owner(grants: Grants) -> str:
-    return f"plugin:{grants.plugin}"
+    return storage.plugin_owner(grants.plugin)
 
 
 def _workspace_owner(grants: Grants) -> str:
-    return f"workspace:{grants.workspace_id or ''}"
+    return storage.workspace_owner(grants.workspace_id)
 
 
 def _calls(kind: str, owner: GetOwner) -> tuple[CallType, ...]:
@@ -47,14 +48,17 @@ def _calls(kind: str, owner: GetOwner) -> tuple[CallType, ...]:
             value = base64.b64decode(arguments.value_base64, validate=True)
         except ValueError:
             raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, "value_base64 is not valid base64") from None
-        now = services.clock.now()
+        change, run_parts = services.change_origin(run), run.recorder.parts
         if (secret := run.order.secret_mask.secret_in_name(arguments.key)) is not None:
             problem = f"the storage key contains the secret {secret}. Use a key without it."
             raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, problem)
+
+        def write(tx: Transaction) -> None:
+            with run_parts.undone_on_error():
+                storage.put(tx.connection, owner(run.order.grants), arguments.key, value, change, run_parts)
+
         try:
-            await services.write(
-                lambda tx: storage.put(tx.connection, owner(run.order.grants), arguments.key, value, at=now)
-            )
+            await services.write(write)
         except StorageRefused as error:
             raise AgentAPIException.of(ErrorCode.INVALID_ARGUMENT, str(error)) from None
         except QuotaExceeded as error:
@@ -62,7 +66,10 @@ def _calls(kind: str, owner: GetOwner) -> tuple[CallType, ...]:
         return {}
 
     async def delete(services: Services, run: LiveRun, arguments: KeyArguments) -> dict[str, Any]:
-        deleted = await services.write(lambda tx: storage.delete(tx.connection, owner(run.order.grants), arguments.key))
+        change, key = services.change_origin(run), arguments.key
+        deleted = await services.write(
+            lambda tx: storage.delete(tx.connection, owner(run.order.grants), key, change, run.recorder.parts)
+        )
         return {"deleted": deleted}
 
     async def keys(services: Services, run: LiveRun, arguments: NoArguments) -> dict[str, Any]:  # noqa: ARG001

@@ -76,5 +76,5 @@ def test_no_file_has_the_words_of_pruned_runs(talked: Trackside):
     talked("sessions", "rename", "gone", "")
     talked("state", "clear", "gone", "--yes")
     pruned = talked("prune", "--older-than", "0s", "--yes").stdout
-    assert ", 3 artifacts." in pruned
+    assert ", 3 artifacts, " in pruned
     assert json.loads(talked("artifacts", "--json").stdout) == []

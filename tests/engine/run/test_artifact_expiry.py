@@ -55,7 +55,7 @@ async def test_earlier_of_both_lifetimes_holds(open_engine: Engines, clock: Fake
     assert left == {"never", "ages"}
     with pytest.raises(NotFound, match="It does not exist or has expired"):
         await run_script.engine.artifacts.read_bytes("by-type")
-    deleted = await run_script.engine.prune(0)
+    deleted = (await run_script.engine.prune(0)).counts
     assert deleted.artifacts == 5
     assert len(events_of(run_script.engine, "facts.pruned")) == 1
 

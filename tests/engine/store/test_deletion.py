@@ -11,6 +11,7 @@ from engine.store import (
     deletion,
     entries,
     event_log,
+    pruning,
     queue,
     runs,
     search,
@@ -118,7 +119,7 @@ def test_pruning_deletes_old_data_and_keeps_runs_in_progress(conn: Connection):
     furnish(conn, "live", at=10, status=Status.RUNNING)
     furnish(conn, "waits", at=10)
 
-    deleted = deletion.prune(conn, 50, 100, event_id="audit")
+    deleted = pruning.prune(conn, 50, 100, event_id="audit").counts
 
     assert (deleted.runs, deleted.journal, deleted.queue) == (2, 4, 1)
     assert {each.run_id for each in runs.page(conn)} == {"run_new", "run_live"}
@@ -151,7 +152,7 @@ def test_pruning_deletes_expired_artifacts_with_their_own_blobs(conn: Connection
             ),
             content,
         )
-    deleted = deletion.prune(conn, 0, 100, event_id="audit")
+    deleted = pruning.prune(conn, 0, 100, event_id="audit").counts
     assert (deleted.artifacts, deleted.blobs) == (2, 1)
     assert artifacts.read_range(conn, "b", now=100) == b"two"
     assert artifacts.read_range(conn, "d", now=100) == b"x"
@@ -336,7 +337,7 @@ def test_pruning_keeps_artifacts_that_a_kept_line_refers_to(conn: Connection):
             line = numbered_line("fork", len(name), at=90, run_id=f"run_{name}")
             transcript.append(conn, replace(line, artifact_refs=references))
 
-    deleted = deletion.prune(conn, 50, 100, event_id="audit")
+    deleted = pruning.prune(conn, 50, 100, event_id="audit").counts
 
     assert (deleted.runs, deleted.artifacts, deleted.blobs) == (3, 1, 1)
     assert {one.artifact_id for one in artifacts.page(conn, now=100)} == {"art_plain", "art_object"}
@@ -347,7 +348,7 @@ def test_pruning_keeps_the_event_of_a_kept_run(conn: Connection):
     conn.exec_driver_sql("UPDATE runs SET finished_at = 60")
     conn.exec_driver_sql("UPDATE queue SET fate = 'dropped', decided_at = 10")
     conn.exec_driver_sql("UPDATE events SET event_id = 'joined' WHERE event_id = 'e_long'")
-    deletion.prune(conn, 50, 100, event_id="a")
+    pruning.prune(conn, 50, 100, event_id="a")
     assert event_log.seen(conn, "joined") is not None
-    deletion.prune(conn, 70, 100, event_id="b")
+    pruning.prune(conn, 70, 100, event_id="b")
     assert event_log.seen(conn, "joined") is None

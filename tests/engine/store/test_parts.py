@@ -68,12 +68,37 @@ def test_every_run_that_uses_a_part_keeps_it(conn: Connection) -> None:
     digest = RunParts("run_1").add(conn, content)
     assert RunParts("run_2").add(conn, content) == digest
     assert parts.is_used_by(conn, "run_2", digest)
-    conn.exec_driver_sql("DELETE FROM part_uses WHERE run_id = 'run_1'")
-    assert parts.delete_unused(conn, [digest]) == 0
-    conn.exec_driver_sql("DELETE FROM part_uses WHERE run_id = 'run_2'")
-    assert parts.delete_unused(conn, [digest]) == 1
+    assert parts.release(conn, "run_1", 100).parts == 0
+    assert parts.read(conn, digest) == content
+    assert parts.release(conn, "run_2", 100).parts == 1
     with pytest.raises(NotFound):
         parts.read(conn, digest)
+
+
+def test_parts_of_a_run_are_released_in_slices(conn: Connection) -> None:
+    mine = RunParts("run_1")
+    for number in range(20):
+        mine.add(conn, b"%d" % number + b"x" * 50_000)
+
+    slices = [parts.release(conn, "run_1", 100)]
+    while slices[-1].cost >= 100:
+        slices.append(parts.release(conn, "run_1", 100))
+
+    assert len(slices) > 3
+    assert sum(each.parts for each in slices) == 20
+    assert stored_bytes(conn) == 0
+    assert conn.exec_driver_sql("SELECT count(*) FROM part_uses").scalar_one() == 0
+
+
+def test_part_is_stored_again_after_an_error_has_undone_it(conn: Connection) -> None:
+    mine = RunParts("run_1")
+    conn.exec_driver_sql("SAVEPOINT attempt")
+    with pytest.raises(ValueError, match="no"), mine.undone_on_error():
+        mine.add(conn, b"content")
+        raise ValueError("no")
+    conn.exec_driver_sql("ROLLBACK TO attempt")
+
+    assert parts.read(conn, mine.add(conn, b"content")) == b"content"
 
 
 def test_damaged_content_is_not_returned(conn: Connection) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, text
 
-from engine.store import deletion, search, search_index, sessions, tokenizer, transcript
+from engine.store import pruning, search, search_index, sessions, tokenizer, transcript
 from engine.store.database import Database
 from engine.store.deletion import delete_session
 from engine.store.row_mapping import ConversationKey
@@ -322,7 +322,7 @@ def test_deleted_lines_are_not_found(conn: Connection):
     assert find_texts(conn, "train", None) == ["train three", "train two"]
     assert find_texts(conn, "今天", None) == []
 
-    assert deletion.prune(conn, 3, 9, event_id="audit2").transcript == 1
+    assert pruning.prune(conn, 3, 9, event_id="audit2").counts.transcript == 1
     assert find_texts(conn, "train", None) == ["train three"]
     assert is_index_consistent(conn)
 

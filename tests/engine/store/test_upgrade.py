@@ -10,10 +10,10 @@ from sqlalchemy import Connection, insert
 from engine.events import EntryKind, Fate, Source
 from engine.journal.recorder import ROW_BYTES
 from engine.store import (
-    deletion,
     entries,
     index_cleanup,
     kept_settings,
+    pruning,
     queue,
     runs,
     search,
@@ -146,7 +146,7 @@ def test_older_database_is_upgraded_and_its_lines_are_found(old: Path):
         assert is_index_consistent(conn)
         transcript.append(conn, text_line(9_999, "midnight again"))
         assert find_texts(conn, "midnight") == ["midnight again", "the train at midnight"]
-        deletion.prune(conn, 10_000, 10_000, event_id="audit")
+        pruning.prune(conn, 10_000, 10_000, event_id="audit")
         assert find_texts(conn, "midnight", None) == []
         assert is_index_consistent(conn)
     assert database.integrity() == []

@@ -35,13 +35,26 @@ STATEMENTS: Final = (
     """
     CREATE TABLE storage_changes (
         change INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, "key" TEXT NOT NULL, value BLOB,
-        run_id TEXT, position INTEGER, journal_row INTEGER NOT NULL, editor TEXT NOT NULL, at INTEGER NOT NULL,
-        is_removed INTEGER NOT NULL
+        digest TEXT, run_id TEXT, position INTEGER, journal_row INTEGER NOT NULL, editor TEXT NOT NULL,
+        at INTEGER NOT NULL, is_removed INTEGER NOT NULL
     )
     """,
     'CREATE INDEX storage_changes_place ON storage_changes (owner, "key", change)',
     "CREATE INDEX storage_changes_run ON storage_changes (run_id)",
+    "CREATE INDEX sessions_root ON sessions (root_session_id)",
 )
+_NEXT_ROW: Final = "(SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'journal')"
+BEGIN_STORAGE_LOG: Final = (
+    f"""
+    INSERT INTO storage_changes (owner, "key", journal_row, editor, at, is_removed)
+    SELECT '', '', {_NEXT_ROW}, 'upgrade', 0, 1 WHERE EXISTS (SELECT 1 FROM runs)
+    """,  # noqa: S608
+    f"""
+    INSERT INTO storage_changes (owner, "key", journal_row, editor, at, is_removed)
+    SELECT owner, "key", {_NEXT_ROW}, 'upgrade', updated_at, 1 FROM storage
+    """,  # noqa: S608
+)
+"""The log of storage begins here. What was stored before is known as long as it is not changed."""
 ROW_BYTES: Final = 128
 """Bytes of an entry in addition to its data, as the recorder counts them."""
 _ENDED: Final = "status NOT IN ('created', 'running')"
@@ -63,3 +76,5 @@ def upgrade() -> None:
     for rows in journal_slices():
         connection.exec_driver_sql(COUNT, rows)
     connection.exec_driver_sql(EMPTY)
+    for statement in BEGIN_STORAGE_LOG:
+        connection.exec_driver_sql(statement)

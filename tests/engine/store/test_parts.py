@@ -1,5 +1,6 @@
 """Large parts of entries are stored once, by content."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -93,9 +94,9 @@ def test_parts_of_a_run_are_released_in_slices(conn: Connection) -> None:
 def test_part_is_stored_again_after_an_error_has_undone_it(conn: Connection) -> None:
     mine = RunParts("run_1")
     conn.exec_driver_sql("SAVEPOINT attempt")
-    with pytest.raises(ValueError, match="no"), mine.undone_on_error():
+    with suppress(ValueError), mine.undone_on_error():
         mine.add(conn, b"content")
-        raise ValueError("no")
+        raise ValueError
     conn.exec_driver_sql("ROLLBACK TO attempt")
 
     assert parts.read(conn, mine.add(conn, b"content")) == b"content"

@@ -144,7 +144,7 @@ def test_log_does_not_grow_with_sessions_that_are_deleted_at_once(plugin: Plugin
 
 @pytest.mark.parametrize("seed", range(12))
 def test_storage_as_of_each_start_is_right_or_not_known_after_random_removals(plugin: Plugin, seed: int):
-    """The real history is kept beside the log. Nothing may differ from it; what is known before a removal may be lost."""
+    """The real history is kept beside the log. What the log knows must be the same."""
     chance = random.Random(seed)
     now: dict[str, bytes] = {}
     history: dict[str, dict[str, bytes]] = {}
@@ -236,7 +236,8 @@ def test_log_of_an_upgraded_database_begins_with_the_upgrade(path: Path):
             " VALUES ('old', 'r', 'completed', 1, 1, '{}')"
         )
         conn.exec_driver_sql(
-            "INSERT INTO journal (run_id, position, at, source, type, data, turn) VALUES ('old', 1, 1, 'host', 'x', '{}', 1)"
+            "INSERT INTO journal (run_id, position, at, source, type, data, turn)"
+            " VALUES ('old', 1, 1, 'host', 'x', '{}', 1)"
         )
         for key in ("changed", "same"):
             conn.exec_driver_sql(f"INSERT INTO storage VALUES ('{OWNER}', '{key}', x'01', 1)")

@@ -31,7 +31,7 @@ def perform(options: argparse.Namespace) -> int:
     if options.older_than is None:
         raise UsageError(
             "prune needs an age, and deletes nothing without one. "
-            "`trackside prune --older-than 30d --dry-run` lists what is older than 30 days"
+            "`trackside prune --older-than 30d --dry-run` lists what is older than 30 days."
         )
     return asyncio.run(_perform(options))
 

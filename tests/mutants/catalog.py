@@ -51,6 +51,7 @@ AREAS: Final = (
     "external_runs",
     "record",
     "surroundings",
+    "parts_and_storage",
     "search_and_state_store",
     "usage_and_recordings",
     "upgrades",

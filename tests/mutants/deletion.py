@@ -5,6 +5,7 @@ from typing import Final
 from tests.mutants.mutant import Mutant
 
 _DELETION: Final = "engine/store/deletion.py"
+_PRUNING: Final = "engine/store/pruning.py"
 _CLEANUP: Final = "engine/store/index_cleanup.py"
 _STORE: Final = "tests/engine/store/test_deletion.py"
 _SESSIONS: Final = "tests/engine/api/test_deleted_sessions.py"
@@ -88,7 +89,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         _DELETION,
-        '        self._delete(conn, "events", events, events.c.seq, own, events.c.source.not_in(_AUDIT_SOURCES))\n',
+        '        self._delete(conn, "events", events, events.c.seq, own, events.c.source.not_in(AUDIT_SOURCES))\n',
         '        self._delete(conn, "events", events, events.c.seq, own, events.c.source.in_(()))\n',
         "the event ids of a deleted session are removed",
         f"{_STORE}::test_purge_removes_event_ids_and_the_text_of_audit_events",
@@ -216,23 +217,23 @@ MUTANTS: Final = (
         f"{_EXPIRY}::test_unusable_lifetime_is_ignored_with_a_warning",
     ),
     Mutant(
-        _DELETION,
-        "        artifacts.c.artifact_id.not_in(named.where(name.is_not(None))),\n",
-        "        artifacts.c.run_id.is_not(None),\n",
+        _PRUNING,
+        "WHERE {REFERENCED_ID} IS NOT NULL AND transcript.seq NOT IN",
+        "WHERE {REFERENCED_ID} IS NULL AND transcript.seq NOT IN",
         "prune keeps artifacts that a kept line refers to",
         f"{_STORE}::test_pruning_keeps_artifacts_that_a_kept_line_refers_to",
     ),
     Mutant(
-        _DELETION,
-        "        artifacts.c.run_id.not_in(select(runs.c.run_id)),\n",
-        "        artifacts.c.run_id.is_(None),\n",
+        _PRUNING,
+        "run_id IS NOT NULL AND run_id NOT IN ({_KEPT_RUNS})\n        AND artifact_id",
+        "run_id IS NULL\n        AND artifact_id",
         "prune deletes the artifacts of pruned runs",
         f"{_STORE}::test_pruning_keeps_artifacts_that_a_kept_line_refers_to",
     ),
     Mutant(
-        _DELETION,
-        "or_(events.c.source.in_(_AUDIT_SOURCES), events.c.run_id.is_(None), events.c.run_id.not_in(kept)),",
-        "or_(events.c.source.in_(_AUDIT_SOURCES), events.c.run_id.is_(None), events.c.run_id.is_not(None)),",
+        _PRUNING,
+        "OR run_id IS NULL OR run_id NOT IN ({_KEPT_RUNS}))",
+        "OR run_id IS NULL OR run_id IS NOT NULL)",
         "prune keeps the event of a kept run",
         f"{_STORE}::test_pruning_keeps_the_event_of_a_kept_run",
     ),

@@ -170,9 +170,39 @@ def test_prune_asks_and_prints_what_it_deleted(trackside: Trackside):
     kept = json.loads(trackside("prune", "--older-than", "1d", "--yes", "--json").stdout)
     gone = trackside("prune", "--older-than", "0s", "--yes").stdout
 
-    assert kept["deleted"]["runs"] == 0
+    assert (kept["deleted"]["runs"], kept["sessions"], kept["freed_bytes"]) == (0, [], 0)
     assert ": 1 run, 5 journal entries, " in gone
+    assert " became free. The database " in gone
     assert trackside("runs").stdout == "No runs yet. Start one: trackside run\n"
+
+
+def test_prune_without_an_age_says_what_it_needs(trackside: Trackside):
+    for typed in (("prune",), ("prune", "--yes"), ("prune", "--dry-run")):
+        assert trackside.error(*typed) == (
+            "prune needs an age, and deletes nothing without one. "
+            "`trackside prune --older-than 30d --dry-run` lists what is older than 30 days."
+        )
+
+
+def test_dry_run_lists_by_session_what_prune_then_deletes(trackside: Trackside):
+    for session in ("one", "two"):
+        trackside("run", "--runner", "echo", "-m", "hi", "--session", session)
+
+    shown = trackside("prune", "--older-than", "0s", "--dry-run").stdout
+    listed = json.loads(trackside("prune", "--older-than", "0s", "--dry-run", "--json").stdout)
+    assert len(trackside("runs").stdout.splitlines()) >= 2, "nothing is deleted"
+    deleted = json.loads(trackside("prune", "--older-than", "0s", "--yes", "--json").stdout)
+
+    assert "  one  " in shown
+    assert "2 runs, 10 journal entries, " in shown
+    assert shown.endswith(" Nothing was deleted.\n")
+    assert listed["dry_run"] is True
+    assert [session["session_id"] for session in listed["sessions"]] == ["one", "two"]
+    assert listed["sessions"][0]["data"]["journal"]["count"] == 5
+    assert sum(session["bytes"] for session in listed["sessions"]) == listed["bytes"] > 0
+    assert (deleted["deleted"], deleted["sessions"]) == (listed["deleted"], listed["sessions"])
+    assert deleted["freed_bytes"] >= 0
+    assert trackside("prune", "--older-than", "0s", "--dry-run").stdout.startswith("Older than ")
 
 
 def test_unwritable_output_exits_1():

@@ -68,6 +68,11 @@ async def test_a_write_is_not_answered_before_its_commit(harness: AccessHarness,
     assert not await is_answered_while_nothing_commits(harness, call)
 
 
+async def test_tokens_are_counted_without_waiting_for_a_write(harness: AccessHarness):
+    long = [{"role": "user", "content": f"{number} " + "x" * 200} for number in range(500)]
+    assert await is_answered_while_nothing_commits(harness, lambda ctx: ctx.api.count_tokens("m", long))
+
+
 @pytest.mark.parametrize(
     "call",
     [

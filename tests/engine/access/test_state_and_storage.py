@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from engine.store import tables
-from tests.support.engines import read_database, run_event, state_updated
+from tests.support.engines import read_database, run_event, send, state_updated, wait_for_run
 from tests.support.own_and_foreign_data import AccessHarness, own_message
 
 
@@ -163,6 +163,48 @@ async def test_plugin_storage_spans_conversations_and_workspace_storage_spans_pl
         [],
     )
     assert await harness.do_in_run(keys, runner="other") == ([], ["ours"])
+
+
+async def test_storage_change_has_the_run_and_entry_of_its_call(harness: AccessHarness):
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.set_plugin_storage("k", b"1"))
+    gone = await harness.try_in_run(lambda ctx: ctx.api.delete_plugin_storage("k"))
+    await harness.try_in_run(lambda ctx: ctx.api.delete_plugin_storage("k"))
+    stored, deleted = read_database(harness.engine, lambda conn: conn.execute(select(tables.storage_changes)).all())
+    assert (stored.owner, stored.key, stored.value, stored.editor) == ("plugin:local/asks", "k", b"1", "runner")
+    assert (stored.run_id, stored.position) == (outcome.run.run_id, outcome.decision.position)
+    assert (deleted.value, deleted.run_id, deleted.position) == (None, gone.run.run_id, gone.decision.position)
+
+
+async def test_storage_is_read_as_of_the_start_of_a_run(harness: AccessHarness):
+    first = await harness.try_in_run(lambda ctx: ctx.api.set_plugin_storage("k", b"1"))
+    second = await harness.try_in_run(lambda ctx: ctx.api.set_plugin_storage("k", b"2" * 50_000))
+    third = await harness.try_in_run(lambda ctx: ctx.api.set_workspace_storage("w", b"3"))
+    last = await harness.try_in_run(lambda ctx: ctx.api.delete_plugin_storage("k"))
+
+    then = harness.engine.storage
+    starts = [await then.plugin_at_start(each.run.run_id) for each in (first, second, third, last)]
+    assert [each.values for each in starts] == [{}, {"k": b"1"}, {"k": b"2" * 50_000}, {"k": b"2" * 50_000}]
+    assert all(each.is_known for each in starts)
+    assert (await then.workspace_at_start(third.run.run_id)).values == {}
+    assert (await then.workspace_at_start(last.run.run_id)).values == {"w": b"3"}
+
+
+async def test_stored_values_count_to_the_limit_of_the_journal(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("engine.journal.recorder.JOURNAL_LIMIT", 300_000)
+
+    async def fill(ctx: Any) -> None:
+        for number in range(1_000):
+            await ctx.api.set_plugin_storage("k", f"{number:04}".encode() * 5_000)
+
+    event = own_message("fill it")
+    harness._works[event.event_id] = fill
+    run = await wait_for_run(harness.engine, await send(harness.engine, event, runner="asks"))
+    assert (run.row.status, run.row.status_reason) == ("failed", "journal.full")
+    written = read_database(
+        harness.engine, lambda conn: conn.exec_driver_sql("SELECT count(*) FROM storage_changes").scalar_one()
+    )
+    # A value of 20,000 bytes is in its call as base64 too: 27,000 bytes.
+    assert written <= 300_000 // 46_000 + 1
 
 
 async def test_storage_value_of_one_mebibyte_is_accepted(harness: AccessHarness):

@@ -215,6 +215,13 @@ def test_list_has_the_bytes_of_each_session_and_kind(world: World, conn: Connect
     assert listed.total_bytes == sum(row.bytes for row in listed.rows)
 
 
+def test_texts_are_counted_in_bytes(conn: Connection):
+    write_entries(conn, entry(1, "run", data='"é今"'))
+    found = conn.exec_driver_sql(f"SELECT {row_bytes(tables.journal)} FROM journal").scalar_one()
+    # Four numbers (row, position, at and turn), and the texts run, runner and message.delta.
+    assert found == 4 * 8 + len("run") + len("runner") + len("message.delta") + len('"é今"'.encode())
+
+
 def test_prune_returns_the_bytes_that_became_free(world: World, conn: Connection):
     world.add_run("a", at=1, own=b"o" * 400_000)
     before = used_bytes(conn)

@@ -134,6 +134,21 @@ def test_log_without_runs_has_two_changes_for_each_key(plugin: Plugin, conn: Con
     assert changes(conn) <= 4
 
 
+def test_newest_change_stays_in_the_log(plugin: Plugin):
+    for run_id in ("one", "two", "three"):
+        plugin.start(run_id)
+        plugin.put(run_id, "k", run_id.encode())
+    plugin.start("four")
+    plugin.start("five")
+    plugin.put("five", "k", b"five")
+    plugin.start("six")
+    for run_id in ("one", "two", "five"):
+        plugin.remove(run_id)
+    plugin.remove("three")
+    assert plugin.at_start("four") == StorageThen({}, ("k",)), "the stored value is newer"
+    assert plugin.at_start("six") == StorageThen({"k": b"five"})
+
+
 def test_log_does_not_grow_with_sessions_that_are_deleted_at_once(plugin: Plugin, conn: Connection):
     for number in range(30):
         plugin.start(f"run_{number}")

@@ -212,15 +212,15 @@ MUTANTS: Final = (
     ),
     Mutant(
         _RECORDER,
-        "return self._size + self._parts.stored_bytes > JOURNAL_LIMIT",
+        "return self._size + self.parts.stored_bytes > JOURNAL_LIMIT",
         "return self._size > JOURNAL_LIMIT",
         "data stored by reference counts for the journal's limit",
         f"{_CALLS}::test_data_stored_by_reference_counts_for_the_journals_limit",
     ),
     Mutant(
         _RECORDER,
-        "self._parts.add(tx.connection, self.cover(part.decode()).encode())",
-        "self._parts.add(tx.connection, part)",
+        "covered = {name: self.cover(part.decode()).encode() for name, part in large.items()}",
+        "covered = {name: part for name, part in large.items()}",
         "secrets are masked in large replies",
         f"{_CALLS}::test_secrets_are_masked_in_recorded_calls_and_reach_the_resource",
     ),

@@ -111,7 +111,7 @@ MUTANTS: Final = (
         f"{_ATTACK}[key over 255]",
     ),
     Mutant(
-        _STATE,
+        "engine/access/services.py",
         "run_id=run.order.run_id, position=run.recorder.position",
         "run_id=run.order.run_id",
         "a state change has the entry that made it",
@@ -127,15 +127,15 @@ MUTANTS: Final = (
     # Storage
     Mutant(
         "engine/access/calls/storage.py",
-        'return f"plugin:{grants.plugin}"',
-        "return f\"plugin:{grants.plugin.partition('/')[0]}\"",
+        "return storage.plugin_owner(grants.plugin)",
+        "return storage.plugin_owner(grants.plugin.partition('/')[0])",
         "a plugin reads only its own storage",
         f"{_ATTACK}[another plugin's storage]",
     ),
     Mutant(
         "engine/access/calls/storage.py",
-        "return f\"workspace:{grants.workspace_id or ''}\"",
-        'return "workspace:"',
+        "return storage.workspace_owner(grants.workspace_id)",
+        "return storage.workspace_owner(None)",
         "a workspace has its own storage",
         f"{_ATTACK}[another workspace's storage]",
     ),

@@ -1,4 +1,4 @@
-"""Mutants of what deleting and pruning remove: parts, artifacts of forks, and the log of storage; and of its readings."""
+"""Mutants of what deleting and pruning remove: parts, artifacts of forks, and the log of storage."""
 
 from typing import Final
 
@@ -20,21 +20,21 @@ MUTANTS: Final = (
     Mutant(
         _DELETION,
         "            self._release_parts(conn, run_id)\n",
-        "",
+        "            pass\n",
         "parts are deleted with the last session that uses them",
         f"{_PRUNING_TEST}::test_parts_that_a_kept_run_uses_stay",
     ),
     Mutant(
         _PARTS,
-        "        if cost >= max_cost:\n            break\n",
-        "",
+        "        if cost >= max_cost:\n",
+        "        if cost < 0:\n",
         "the parts of a run are deleted in slices",
         f"{_PARTS_TEST}::test_parts_of_a_run_are_released_in_slices",
     ),
     Mutant(
         _PARTS,
         "        except BaseException:\n            self._known.clear()\n",
-        "        except BaseException:\n",
+        "        except BaseException:\n            self._known.copy()\n",
         "a part whose storing was undone is stored again",
         f"{_PARTS_TEST}::test_part_is_stored_again_after_an_error_has_undone_it",
     ),
@@ -47,8 +47,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _PRUNING,
-        '    f"DELETE FROM part_uses WHERE run_id IN {_chosen(DataKind.RUNS)}",\n',
-        "",
+        "DELETE FROM part_uses WHERE run_id IN {_chosen(DataKind.RUNS)}",
+        "DELETE FROM part_uses WHERE run_id IN {_chosen(DataKind.PARTS)}",
         "prune deletes the uses of its runs",
         f"{_PRUNING_TEST}::test_parts_that_a_kept_run_uses_stay",
     ),
@@ -56,7 +56,7 @@ MUTANTS: Final = (
     Mutant(
         _DELETION,
         "            _hand_over_artifacts(conn, session_id)\n",
-        "",
+        "            pass\n",
         "artifacts that a fork refers to stay when the original is deleted",
         f"{_PRUNING_TEST}::test_artifacts_of_a_deleted_session_stay_as_long_as_a_fork_refers_to_them",
     ),
@@ -120,15 +120,15 @@ MUTANTS: Final = (
     # The log of storage
     Mutant(
         _STORAGE,
-        "    if gone.rowcount:\n        storage_log.note(conn, owner, key, None, change, run_parts)\n",
-        "",
+        "    if gone.rowcount:\n",
+        "    if gone.rowcount < 0:\n",
         "a deletion is logged",
         f"{_LOG_TEST}::test_storage_is_as_it_was_when_a_run_started",
     ),
     Mutant(
         _STORAGE,
         "    storage_log.note(conn, owner, key, value, change, run_parts)\n",
-        "",
+        "    pass\n",
         "a put is logged",
         f"{_LOG_TEST}::test_storage_is_as_it_was_when_a_run_started",
     ),
@@ -183,8 +183,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _LOG,
-        "    driver.execute(_MARK, (owner, max(row for (row,) in forgotten)))\n",
-        "",
+        "max(row for (row,) in forgotten)",
+        "min(0 for _ in forgotten)",
         "storage is not complete if the log has lost a key",
         f"{_LOG_TEST}::test_key_that_only_deleted_runs_have_used_is_not_in_the_log",
     ),
@@ -197,15 +197,15 @@ MUTANTS: Final = (
     ),
     Mutant(
         _LOG,
-        '    AND EXISTS (SELECT 1 FROM storage_changes WHERE owner = ?1 AND "key" = ?2 AND change > ?3)\n',
-        "",
+        "    AND EXISTS (SELECT 1 FROM storage_changes",
+        "    AND 1 OR 0 AND EXISTS (SELECT 1 FROM storage_changes",
         "the newest change stays: it says since when the stored value holds",
         f"{_LOG_TEST}::test_newest_change_stays_in_the_log",
     ),
     Mutant(
         _DELETION,
         "            self._remove_storage_log(conn, run_id)\n",
-        "",
+        "            pass\n",
         "logged values go with their session",
         f"{_LOG_TEST}::test_values_of_a_deleted_or_pruned_run_are_not_in_the_file",
     ),
@@ -226,9 +226,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/access/calls/model.py",
-        "    request = ModelRequest(arguments.messages, arguments.funcs or ())\n    try:\n",
-        "    request = ModelRequest(arguments.messages, arguments.funcs or ())\n    try:\n"
-        "        await services.writer.flush()\n",
+        '        return {"tokens": await run.order.resource_set',
+        '        return {"tokens": await services.writer.flush() or await run.order.resource_set',
         "tokens are counted without waiting for a write",
         "tests/engine/access/test_guards.py::test_tokens_are_counted_without_waiting_for_a_write",
     ),

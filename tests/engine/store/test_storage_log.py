@@ -69,6 +69,7 @@ def test_storage_is_as_it_was_when_a_run_started(plugin: Plugin):
         plugin.put(run_id, "large", LARGE + run_id.encode())
     plugin.delete("three", "small")
     plugin.start("four")
+    plugin.put("four", "small", b"four")
 
     assert plugin.at_start("one") == StorageThen()
     assert plugin.at_start("two") == StorageThen({"small": b"one", "large": LARGE + b"one"})

@@ -167,6 +167,11 @@ class Trackside(MessageGuard, ActionGuard, KeyOrder, OneLinePaste):
         for remark in session.engine.remarks:
             self.services.show_toast(remark)
         controllers.sessions.show_runner_change()
+        self.services.run_in_background(self._warn_of_large_database())
+
+    async def _warn_of_large_database(self) -> None:
+        if (text := await self.health.disk_warning()) is not None:
+            self.services.show_toast(text, severity="warning")
 
     async def _open_engine(self) -> bool:
         """Open the engine and read the session. If that fails, the screen shows why, and it is tried again."""

@@ -9,18 +9,19 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pydantic
 
 from console.cli.exit_codes import ExitCode
 from console.cli.json_output import print_json
-from console.cli.options import add_database, add_json
+from console.cli.options import add_database, add_json, session_argument
 from console.cli.terminal import standard_output
+from console.model.sessions.stored_size import MAKE_ROOM, size_figures, size_text, total_text
 from console.model.text.safe import one_line
 from console.model.text.sentence import as_sentence
 from console.model.text.units import duration, number, short_runner, size
@@ -33,6 +34,7 @@ from engine.api import (
     Project,
     Registry,
     RunnersError,
+    SessionSize,
     default_database,
     examine,
     find_project,
@@ -64,6 +66,8 @@ class Finding:
     severity: Severity
     text: str
     fix: str = ""
+    figures: Mapping[str, Any] | None = None
+    """What the text has as numbers with units, for `--json`."""
 
     def __str__(self) -> str:
         return f"{self.text} {self.fix}".strip()
@@ -90,7 +94,7 @@ def perform(options: argparse.Namespace) -> int:
     counts = Counter(finding.severity for finding in findings)
     problems, warnings = counts[Severity.PROBLEM], counts[Severity.WARNING]
     if options.json:
-        rows = [asdict(finding) for finding in findings]
+        rows = [{name: value for name, value in asdict(one).items() if value is not None} for one in findings]
         print_json(out, {"problems": problems, "warnings": warnings, "findings": rows})
     else:
         summary = f"{number(problems, 'problem')} found" if problems else "No problems found"
@@ -114,7 +118,13 @@ def check_all(target: Path | None, database: Path | None) -> Iterator[Finding]:
         yield from _check_runners(registry)
         yield from _check_agents(project, registry)
         yield from _check_interpreters(project, registry)
-    yield from _check_database(database or (project.database_path() if project else None) or default_database())
+    path = database or (project.database_path() if project else None) or default_database()
+    health = examine(path, data_folder=default_database().parent)
+    yield from _check_database(health)
+    if health.exists and not health.faults:
+        is_default = target is None and database is None
+        where = "" if is_default else f" --db {shlex.quote(str(health.path))}"
+        yield from _check_disk(health, project.disk_limit_bytes() if project else None, where)
 
 
 def _check_versions() -> Iterator[Finding]:
@@ -205,8 +215,7 @@ def _check_interpreter(python: str) -> Finding:
     return Finding("Interpreters", Severity.OK, f"{python}  Python {version}, pydantic {pydantic_version}")
 
 
-def _check_database(path: Path) -> Iterator[Finding]:
-    health = examine(path, data_folder=default_database().parent)
+def _check_database(health: DatabaseHealth) -> Iterator[Finding]:
     if not health.exists:
         yield Finding("Database", Severity.OK, f"{health.path} does not exist yet; `trackside run` creates it")
         return
@@ -214,7 +223,7 @@ def _check_database(path: Path) -> Iterator[Finding]:
         yield Finding("Database", Severity.PROBLEM, as_sentence(fault))
     if health.faults:
         return
-    details = f"{size(health.size_bytes)}, schema {health.schema}, no damage"
+    details = f"{size(health.disk.file_bytes)}, schema {health.schema}, no damage"
     yield Finding("Database", Severity.OK, f"{health.path}  {details}")
     yield from _check_permissions(health)
     yield from _check_cleanup(health)
@@ -232,6 +241,32 @@ def _check_database(path: Path) -> Iterator[Finding]:
         text = f"{run.run_id} has had no activity for {duration(health.examined_at - run.active_at)}."
         fix = f"Stop it: trackside stop {run.run_id}. If no process executes it any more: trackside stop --stale"
         yield Finding("Database", Severity.WARNING, text, fix)
+
+
+def _check_disk(health: DatabaseHealth, limit_bytes: int | None, where: str) -> Iterator[Finding]:
+    """Report the size of the data and of the largest sessions. `where` names the database to other commands."""
+    disk, stored = health.disk, health.stored
+    free = f", {size(disk.free_bytes)} of the files are free for new data" if disk.free_bytes else ""
+    figures = {**asdict(disk), "warn_above_bytes": limit_bytes, **size_figures(stored)}
+    del figures["shared_bytes"]  # the total counts everything once
+    yield Finding("Disk", Severity.OK, f"all data: {size_text(stored)}{free}", figures=figures)
+    for one in health.largest:
+        text = f"session {_name_of(one)}: {size_text(one.size)}"
+        figures = {"session_id": one.session_id, "title": one.title, **size_figures(one.size)}
+        yield Finding("Disk", Severity.OK, text, figures=figures)
+    if limit_bytes is not None and disk.used_bytes > limit_bytes:
+        text = f"the database has {size(disk.used_bytes)}, more than {size(limit_bytes)} (disk.warn_above_mib)."
+        fix = f"Make room: {MAKE_ROOM}{where}"
+        if health.largest:
+            names = ", ".join(f"{_name_of(one)} ({total_text(one.size)})" for one in health.largest)
+            delete = f"trackside sessions delete{where} {session_argument(health.largest[0].session_id)}"
+            fix = f"Largest sessions: {names}. {fix}, or {delete}"
+        yield Finding("Disk", Severity.WARNING, text, fix)
+
+
+def _name_of(one: SessionSize) -> str:
+    title = f" ({one_line(one.title, 40)})" if one.title else ""
+    return f"{one_line(one.session_id, 60)}{title}"
 
 
 def _check_cleanup(health: DatabaseHealth) -> Iterator[Finding]:

@@ -32,9 +32,9 @@ def print_json_line(out: Output, value: object) -> None:
     out.write_lines([_on_one_line(value)])
 
 
-def print_all(out: Output, rows: Iterable["DataclassInstance"], *, as_lines: bool) -> None:
-    """Print rows as one JSON array, or one row per line."""
-    records = [record(row) for row in rows]
+def print_all(out: Output, rows: Iterable["DataclassInstance | dict[str, Any]"], *, as_lines: bool) -> None:
+    """Print rows as one JSON array, or one row per line. A row that is a dict is printed as it is."""
+    records = [row if isinstance(row, dict) else record(row) for row in rows]
     if as_lines:
         out.write_lines([_on_one_line(row) for row in records])
     else:

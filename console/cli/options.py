@@ -149,6 +149,11 @@ def session_option(session_id: str) -> str:
     return f"--session{'=' if session_id.startswith('-') else ' '}{shlex.quote(session_id)}"
 
 
+def session_argument(session_id: str) -> str:
+    """Return the id of a session as the last argument of a command, also for an id that starts with a dash."""
+    return f"{'-- ' if session_id.startswith('-') else ''}{shlex.quote(session_id)}"
+
+
 def count(text: str) -> int:
     """Parse a number from 1 to 1,000."""
     if not text.isdecimal() or not 1 <= int(text) <= 1_000:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from console.cli.terminal import Output
-    from engine.api import Deleted, Session, SessionRow
+    from engine.api import Deleted, Session, SessionRow, StoredSize
 
 _OF_LIST: Final = "[--limit N] [--before ID] [--user ID] [--json] [--jsonl]"
 _OF_NEW: Final = "[--user ID] [--title T] [--metadata KEY=VALUE]… [--json]"
@@ -159,9 +159,10 @@ async def _list(options: argparse.Namespace) -> int:
         before = (await engine.sessions.find(options.before)).session.session_id if options.before else None
         edge = next(iter(await engine.sessions.browse(ids=[before], limit=1)), None) if before else None
         found = await engine.sessions.browse(user_id=options.user, before=edge, limit=options.limit)
+        sizes = await engine.sessions.sizes([row.session.session_id for row in found])
         now = engine.now()
     if found or options.json or options.jsonl:
-        _print_rows(found, options, out, now)
+        _print_rows(found, sizes, options, out, now)
     else:
         out.line("No sessions match." if before or options.user else "No sessions yet. Start one: trackside run")
     return ExitCode.OK
@@ -175,19 +176,27 @@ async def _tree(options: argparse.Namespace) -> int:
     async with await Engine.open(db=options.db, mode="read") as engine:
         root = (await engine.sessions.find(options.session)).session.session_id
         found = await engine.sessions.tree(root, limit=options.limit + 1)
+        # The nearest to the root are shown: their parents are shown too.
+        shown = sorted(found, key=lambda row: row.session.depth)[: options.limit]
+        sizes = await engine.sessions.sizes([row.session.session_id for row in shown])
         now = engine.now()
-    # The nearest to the root are shown: their parents are shown too.
-    shown = sorted(found, key=lambda row: row.session.depth)[: options.limit]
-    _print_rows(shown, options, out, now)
+    _print_rows(shown, sizes, options, out, now)
     if len(found) > len(shown) and not (options.json or options.jsonl):
         out.line(out.paint("dim", "… and more; --limit shows them"))
     return ExitCode.OK
 
 
-def _print_rows(found: "Sequence[SessionRow]", options: argparse.Namespace, out: "Output", now: int) -> None:
+def _print_rows(
+    found: "Sequence[SessionRow]",
+    sizes: "Mapping[str, StoredSize]",
+    options: argparse.Namespace,
+    out: "Output",
+    now: int,
+) -> None:
     """Print sessions as JSON, or as a table with each child under its parent."""
-    from console.cli.json_output import print_all
+    from console.cli.json_output import print_all, record
     from console.cli.table import table
+    from console.model.sessions.stored_size import size_figures, total_text
     from console.model.sessions.tree import SessionNode, SessionTree
     from console.model.text.safe import one_line
     from console.model.text.units import ago, short_session
@@ -197,12 +206,15 @@ def _print_rows(found: "Sequence[SessionRow]", options: argparse.Namespace, out:
         return (
             "  " * node.depth + short_session(session.session_id),
             number(session.message_count, "event"),
+            total_text(sizes[session.session_id]),
             ago(now - session.last_active),
             one_line(session.title or "", 60),
         )
 
     if options.json or options.jsonl:
-        print_all(out, [one.session for one in found], as_lines=options.jsonl)
+        sessions = [one.session for one in found]
+        rows = [record(session) | size_figures(sizes[session.session_id]) for session in sessions]
+        print_all(out, rows, as_lines=options.jsonl)
         return
     tree = SessionTree()
     tree.add(found)
@@ -213,18 +225,22 @@ async def _show(options: argparse.Namespace) -> int:
     from console.cli.json_output import print_json, record
     from console.cli.table import table
     from console.cli.terminal import standard_output
+    from console.model.sessions.stored_size import size_figures, size_text
     from engine.api import Engine
 
     out = standard_output()
     async with await Engine.open(db=options.db, mode="read") as engine:
         found = await engine.sessions.find(options.session)
-        rows = await engine.sessions.browse(ids=[found.session.session_id], limit=1)
+        session_id = found.session.session_id
+        rows = await engine.sessions.browse(ids=[session_id], limit=1)
+        size = (await engine.sessions.sizes([session_id]))[session_id]
         now = engine.now()
     if options.json:
-        print_json(out, {**record(found.session), "history_length": found.history_length})
+        counts = {"history_length": found.history_length, **size_figures(size)}
+        print_json(out, record(found.session) | counts)
     else:
         details = _details(found.session, rows[0] if rows else None, now)
-        counts = [("lines", f"{found.history_length:,}")]
+        counts = [("lines", f"{found.history_length:,}"), ("size", size_text(size))]
         out.write(table([(name, text) for name, text in [*details, *counts] if text], out, whole=True))
     return ExitCode.OK
 

@@ -5,8 +5,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from console.model.commands.key_labels import key_of
+from console.model.sessions.stored_size import MAKE_ROOM
 from console.model.text.safe import one_line
 from console.model.text.sentence import as_sentence
+from console.model.text.units import size
 
 if TYPE_CHECKING:
     from console.data.active_session import ActiveSession
@@ -103,6 +105,22 @@ class HealthMonitor:
             self._read_problem = HealthProblem.of(error) if is_shown else None
         else:
             self._failed_checks, self._read_problem = 0, None
+
+    async def disk_warning(self) -> str | None:
+        """Return a warning if the database is larger than the project allows; None if not."""
+        engine = self._session.engine
+        limit = engine.project.disk_limit_bytes()
+        if limit is None:
+            return None
+        try:
+            used = (await engine.disk_usage()).used_bytes
+        except _store_error():
+            return None  # the next check shows what is wrong
+        if used <= limit:
+            return None
+        return (
+            f"The database has {size(used)}; `trackside doctor` lists its largest sessions, `{MAKE_ROOM}` makes room."
+        )
 
     async def _find_other_hosts(self) -> None:
         engine = self._session.engine

@@ -14,7 +14,7 @@ from engine.api import Hit, Reach, reach
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.api import Engine, SessionRow, TranscriptLine
+    from engine.api import Engine, SessionRow, StoredSize, TranscriptLine
 
 MAX_TITLES: Final = 20
 """Sessions listed above the lines that a search finds."""
@@ -36,6 +36,15 @@ _NEEDED: Final = {
     Reach.WHOLE: "Messages are found by whole words, or by three or more letters. Titles are found by any part.",
 }
 """How lines are found. Scripts without spaces, such as Chinese, need no explanation."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetails:
+    """What the details of a session show in addition to its row."""
+
+    last_lines: "Sequence[TranscriptLine]" = ()
+    """Oldest first."""
+    size: "StoredSize | None" = None
 
 
 @dataclass
@@ -109,9 +118,11 @@ class SessionReader(PagedReader["SessionRow"]):
     async def read_version(self) -> int:
         return await self._engine.data_version()
 
-    async def load_last_lines(self, session_id: str) -> "list[TranscriptLine]":
-        """The last lines of a session, oldest first."""
-        return (await self._engine.sessions.transcript(session_id, limit=LAST_LINES))[::-1]
+    async def load_details(self, session_id: str) -> SessionDetails:
+        """The last lines and the size of a session."""
+        sessions = self._engine.sessions
+        lines = await sessions.transcript(session_id, limit=LAST_LINES)
+        return SessionDetails(lines[::-1], (await sessions.sizes([session_id]))[session_id])
 
     async def load_more(self) -> None:
         await super().load_more()

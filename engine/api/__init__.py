@@ -65,6 +65,7 @@ from engine.store.runs import INPUT_GLIMPSE, RunRow
 from engine.store.scope_identity import Scope, ScopeIdentity
 from engine.store.search import Hit, Hits, Reach, reach
 from engine.store.sessions import Session, SessionRow, Summary
+from engine.store.sizes import DiskUsage, SessionSize, StoredSize
 from engine.store.state import Kept, Written
 from engine.store.state_edits import StateEdit
 from engine.store.state_pages import StateChange, StateRow
@@ -99,6 +100,7 @@ __all__ = [
     "DatabaseHealth",
     "Deleted",
     "DeltaText",
+    "DiskUsage",
     "DraftProblem",
     "Engine",
     "Entry",
@@ -159,6 +161,7 @@ __all__ = [
     "Session",
     "SessionDeleted",
     "SessionRow",
+    "SessionSize",
     "SlotTaken",
     "StateChange",
     "StateConflict",
@@ -170,6 +173,7 @@ __all__ = [
     "StoppedRun",
     "StorageThen",
     "StoreError",
+    "StoredSize",
     "Subscription",
     "Summary",
     "TargetNotFound",

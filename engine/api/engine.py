@@ -30,12 +30,13 @@ from engine.resources.catalog import Catalog
 from engine.resources.resource_set import ResourceSet
 from engine.runtimes.pool import ChildPool
 from engine.runtimes.runtime import Runtime
-from engine.store import entries, index_cleanup, kept_settings, pruning
+from engine.store import entries, index_cleanup, kept_settings, pruning, sizes
 from engine.store.database import Database, OnProgress, StateStore
 from engine.store.errors import DatabaseMissing, StoreError, UpgradeInterrupted
 from engine.store.health import HostStatus, hosts_seen
 from engine.store.private_files import sqlite_files, tighten
 from engine.store.pruning import PrunedData
+from engine.store.sizes import DiskUsage
 
 FOLLOW_SECONDS: Final = 0.1
 """How often a reader with subscribers looks for entries of other processes."""
@@ -207,6 +208,10 @@ class Engine:
     async def integrity(self) -> list[str]:
         """The problems that SQLite finds in the database; empty if it is sound."""
         return await asyncio.to_thread(self._core.database.integrity)
+
+    async def disk_usage(self) -> DiskUsage:
+        """The size of the database's files, and how much of it is free for new data."""
+        return await self._core.read(lambda conn: sizes.disk_usage(conn, self.database_path))
 
     @property
     def last_error(self) -> StoreError | None:

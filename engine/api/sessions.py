@@ -9,12 +9,13 @@ from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
 from engine.queue.leftovers import drop_with_session
-from engine.store import deletion, sessions, transcript
+from engine.store import deletion, sessions, sizes, transcript
 from engine.store.batch import Transaction
 from engine.store.deletion import Deleted, HiddenSession, KeptData
 from engine.store.errors import StoreError
 from engine.store.hidden_sessions import is_hidden
 from engine.store.sessions import Session, SessionRow, Summary
+from engine.store.sizes import StoredSize
 from engine.store.transcript import TranscriptLine
 
 
@@ -219,6 +220,10 @@ class SessionsApi:
                 conn, text=text, user_id=user_id, parent_id=parent_id, ids=ids, before=before, limit=limit
             )
         )
+
+    async def sizes(self, session_ids: Collection[str]) -> dict[str, StoredSize]:
+        """How much each of these sessions takes on disk. What several sessions share counts for each of them."""
+        return await self._core.read(lambda conn: sizes.of_sessions(conn, session_ids))
 
     async def list(self, *, user_id: str | None = None, before: str | None = None, limit: int = 100) -> list[Session]:
         """Sessions, last active first."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -13,19 +13,24 @@ from engine.journal.kinds import OUTPUT_CUT, EntryKind, Source
 from engine.journal.secret_mask import SecretMask
 from engine.journal.turns import Turns
 from engine.store.batch import Transaction
-from engine.store.entries import Entry
-from engine.store.parts import RunParts
+from engine.store.entries import ROW_BYTES, Entry
+from engine.store.parts import DIGEST_BYTES, RunParts
 from engine.store.writer import Writer
 
 JOURNAL_LIMIT: Final = 1024 * 1024 * 1024
 OUTPUT_LIMIT: Final = 8 * 1024 * 1024
-ROW_BYTES: Final = 128
-"""Bytes of an entry on disk in addition to its data: its other columns and its place in the index (119 for a printed
-line). They count towards both limits, so that empty entries are bounded too.
-"""
 MAX_ENTRY_PART_BYTES: Final = 32 * 1024
 """The most bytes of a request or reply that an entry contains; more is stored as a part, and the entry refers to it."""
+_REF_BYTES: Final = len(',"_ref":""') + 2 * DIGEST_BYTES
+"""Bytes of the reference to a part, in addition to the part's name."""
 _APPLIED: Final = (None, Outcome.WARNED)
+
+
+class JournalSize(NamedTuple):
+    """The bytes of a journal up to a position, without the parts that it refers to."""
+
+    position: int
+    bytes: int
 
 
 class Recorder:
@@ -53,6 +58,11 @@ class Recorder:
         return self._position
 
     @property
+    def journal_size(self) -> JournalSize:
+        """Return the size of all entries so far. Some may be lost in a disk failure."""
+        return JournalSize(self._position, self._size)
+
+    @property
     def is_full(self) -> bool:
         """Return whether the journal of this run has reached its size limit; then the run must end."""
         return self._size + self.parts.stored_bytes > JOURNAL_LIMIT
@@ -77,6 +87,7 @@ class Recorder:
         """Create the next entry. The caller must append or record it before any later entry."""
         written = self._marks.cover(text if text is not None else orjson.dumps(data).decode())
         self._position += 1  # only now: data that cannot be encoded must not leave a gap
+        # `ROW_BYTES` count towards the limits of the journal and of the output, so that empty entries are bounded too.
         self._size += (len(written) if written.isascii() else len(written.encode())) + ROW_BYTES
         if source == Source.RUNNER and outcome in _APPLIED:
             self.turns.note_result(kind, data)
@@ -137,6 +148,8 @@ class Recorder:
         self._submit(entry, write, sum(map(len, parts)))
 
     def _store(self, entry: Entry, large: Mapping[str, bytes]) -> None:
+        self._size += sum(len(name) + _REF_BYTES for name in large)
+
         def write(tx: Transaction) -> None:
             # Secrets are masked in the writer's thread: that may take a second if there are many.
             covered = {name: self.cover(part.decode()).encode() for name, part in large.items()}

@@ -104,6 +104,13 @@ class ArtifactsSection(YamlModel):
     """By artifact type, the seconds after which an artifact cannot be read any more. Default: never."""
 
 
+class DiskSection(YamlModel):
+    """When to warn of a large database."""
+
+    warn_above_mib: Annotated[int, Field(ge=0)] = 2_048
+    """MiB of the database on disk above which the console and `doctor` warn; 0 for never."""
+
+
 class AgentEntry(YamlModel):
     """A runner with its config and policies, under a name."""
 
@@ -166,6 +173,7 @@ class ProjectConfig(YamlModel):
     # Not validated: without a config, the section's validator need not be built.
     limits: LimitsSection = Field(default_factory=LimitsSection.model_construct)
     artifacts: ArtifactsSection = Field(default_factory=ArtifactsSection.model_construct)
+    disk: DiskSection = Field(default_factory=DiskSection.model_construct)
 
 
 def json_schema() -> dict[str, Any]:
@@ -229,6 +237,10 @@ class Project:
     def state_limits(self) -> StateLimits:
         """The limits of each state scope."""
         return StateLimits(self.config.limits.state_bytes, self.config.limits.state_keys)
+
+    def disk_limit_bytes(self) -> int | None:
+        """The size of the database above which the user is warned; None for never."""
+        return (self.config.disk.warn_above_mib << 20) or None
 
     def files(self) -> tuple[Path, ...]:
         """The files that the project was read from: trackside.yaml and the files of its resources."""

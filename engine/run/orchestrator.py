@@ -14,6 +14,7 @@ from engine.clock import Clock, Ids
 from engine.events import EntryKind, Source, Status
 from engine.journal.delta_text import DeltaText
 from engine.journal.kinds import DELTAS, RECORD_VERSION
+from engine.journal.recorder import JournalSize
 from engine.journal.secret_mask import SecretMask
 from engine.journal.stored_context import StoredContext, has_bytes, store_bytes
 from engine.log import get_log
@@ -36,7 +37,7 @@ from engine.runtimes.runtime import (
 from engine.store import entries, event_log, runs, sessions
 from engine.store.batch import Transaction
 from engine.store.database import Database
-from engine.store.entries import Entry
+from engine.store.entries import ROW_BYTES, Entry
 from engine.store.errors import AlreadyFinal, NotFound, StoreError
 from engine.store.event_log import EventRow
 from engine.store.runs import RunRow
@@ -71,6 +72,8 @@ class RunEnd:
     secret_mask: SecretMask = field(default_factory=SecretMask)
     last_activity_at: int | None = None
     """The time of the last result or call, if this process executed the run."""
+    journal_size: JournalSize | None = None
+    """What the recorder has counted, if this process executed the run."""
 
     @property
     def reason(self) -> str:
@@ -296,28 +299,42 @@ class Orchestrator:
         data = mask.cover_value({**verdict.data(usage), **loaded})
         pulls = {"pulls": live.pulls, "last_pull_at": live.last_pull_at}
         covered = mask.cover_value(usage) or None
-        end = RunEnd(verdict.status, data, covered, {"steering": pulls}, mask, live.last_activity_at)
+        end = RunEnd(
+            verdict.status,
+            data,
+            covered,
+            {"steering": pulls},
+            mask,
+            live.last_activity_at,
+            live.recorder.journal_size,
+        )
         return close_run(tx, order.run_id, end, self._drop_leftovers, at=now)
 
 
 def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLeftovers, *, at: int) -> RunRow:
     """Inside the writer: drop the messages that the run did not receive, and write its status and last entry.
 
-    Reads the last position from the journal, because the host that executed the run may have died.
+    Reads the last position from the journal, because the host that executed the run may have died. The size of the
+    journal is then counted entry by entry, and also if the last entries could not be written.
     """
     conn = tx.connection
     metadata = {**end.metadata, **({"error": end.data["error"]} if end.data.get("error") else {})}
     last = entries.page(conn, run_id, before=2**62, limit=1)
     position, turn = (last[0].position, last[0].turn) if last else (0, 1)
 
+    counted = end.journal_size
+    journal_bytes = counted.bytes if counted and counted.position == position else entries.size(conn, run_id)
+
     def record(kind: str, data: dict[str, Any]) -> None:
-        nonlocal position
+        nonlocal position, journal_bytes
         position += 1
         text = end.secret_mask.cover(orjson.dumps(data).decode())
+        journal_bytes += len(text.encode()) + ROW_BYTES
         tx.record(Entry(run_id, position, at, Source.HOST, kind, text, None, None, None, turn))
 
     for dropped in drop_leftovers(tx, runs.get(conn, run_id), end, at=at):
         record(EntryKind.STEERING_DROPPED, dropped)
+    record(EntryKind.RUN_FINISHED, end.data)
     run = runs.finish(
         conn,
         run_id,
@@ -327,6 +344,7 @@ def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLef
         usage=end.usage,
         metadata=metadata,
         last_activity_at=end.last_activity_at,
+        journal_bytes=journal_bytes,
     )
     event_log.append(
         conn,
@@ -343,7 +361,6 @@ def close_run(tx: Transaction, run_id: str, end: RunEnd, drop_leftovers: DropLef
             metadata={"status": end.status, "reason": end.reason},
         ),
     )
-    record(EntryKind.RUN_FINISHED, end.data)
     return run
 
 

@@ -12,6 +12,10 @@ from engine.store.async_reader import Query, Row, run_query
 from engine.store.hidden_sessions import RUN_IS_SHOWN
 
 COLUMNS: Final = ", ".join(Entry._fields)
+ROW_BYTES: Final = 128
+"""Bytes of an entry on disk in addition to its data: its other columns and its place in the index (119 for a printed
+line).
+"""
 SIZES: Final = (256, 64, 16, 4, 1)
 """Rows per INSERT. A multi-row INSERT runs without the GIL; executemany takes the GIL again for every row."""
 
@@ -98,6 +102,16 @@ LAST_ROW: Final = Query("SELECT seq FROM sqlite_sequence WHERE name = 'journal'"
 
 def last_position(conn: Connection, run_id: str) -> int:
     return conn.exec_driver_sql("SELECT max(position) FROM journal WHERE run_id = ?", (run_id,)).scalar() or 0
+
+
+def size(conn: Connection, run_id: str) -> int:
+    """Return the bytes of a run's journal, without the parts that it refers to. A million entries take 0.2 s."""
+    statement = (
+        "SELECT count(*), sum(length(CAST(data AS BLOB))), sum(length(CAST(usage AS BLOB)))"
+        " FROM journal WHERE run_id = ?"
+    )
+    count, data, usage = conn.exec_driver_sql(statement, (run_id,)).one()
+    return count * ROW_BYTES + (data or 0) + (usage or 0)
 
 
 def row_of(conn: Connection, run_id: str, position: int) -> int | None:

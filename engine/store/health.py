@@ -1,6 +1,7 @@
 """Examines a database without changing it: version, integrity, size and hosts."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -8,15 +9,17 @@ from sqlalchemy import Connection, func, select
 
 from engine.clock import SystemClock
 from engine.events import LIVE_STATUSES
-from engine.store import hosts, index_cleanup, runs, tables
+from engine.store import hosts, index_cleanup, runs, sizes, tables
 from engine.store.database import Database
 from engine.store.errors import StoreError
 from engine.store.index_cleanup import IndexCleanup
-from engine.store.private_files import files_beside, open_to_others, sqlite_files
+from engine.store.private_files import files_beside, open_to_others
 from engine.store.runs import RunRow
+from engine.store.sizes import DiskUsage, SessionSize, StoredSize
 
 IDLE_US: Final = 3_600_000_000
 """A run in progress without activity for so long is reported, in microseconds."""
+LARGEST_SESSIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,11 @@ class DatabaseHealth:
 
     path: Path
     exists: bool
-    size_bytes: int = 0
-    """Includes the WAL and the shared memory file."""
+    disk: DiskUsage = field(default_factory=lambda: DiskUsage(0))
+    stored: StoredSize = field(default_factory=StoredSize)
+    """What the data in the database takes; what sessions share counts once."""
+    largest: tuple[SessionSize, ...] = ()
+    """The largest sessions, the largest first."""
     schema: str | None = None
     faults: tuple[str, ...] = ()
     """Reasons why the database cannot be used; each says what to do."""
@@ -73,30 +79,30 @@ def examine(path: Path, *, data_folder: Path | None = None) -> DatabaseHealth:
 
 def _examine_content(path: Path) -> DatabaseHealth:
     now = SystemClock().now()
-    size = sum(file.stat().st_size for file in sqlite_files(path) if file.exists())
+    disk = DiskUsage(sizes.file_bytes(path))
     try:
         database = Database.open(path, write=False)
     except StoreError as error:
-        return DatabaseHealth(path, exists=True, size_bytes=size, faults=(str(error),))
+        return DatabaseHealth(path, exists=True, disk=disk, faults=(str(error),))
+    health = DatabaseHealth(path, exists=True, disk=disk, schema=tables.SCHEMA_VERSION, examined_at=now)
     try:
         faults = database.integrity()
-        seen = database.read_now(hosts_seen) if not faults else []
-        idle = database.read_now(lambda conn: runs.page(conn, idle_since=now - IDLE_US)) if not faults else []
-        cleanups = database.read_now(index_cleanup.pending) if not faults else []
+        return replace(health, faults=tuple(faults)) if faults else database.read_now(partial(_read_content, health))
     except StoreError as error:
-        faults, seen, idle, cleanups = [str(error)], [], [], []
+        return replace(health, faults=(str(error),))
     finally:
         database.close()
-    return DatabaseHealth(
-        path,
-        exists=True,
-        size_bytes=size,
-        schema=tables.SCHEMA_VERSION,
-        faults=tuple(faults),
-        hosts=tuple(seen),
-        idle_runs=tuple(idle),
-        examined_at=now,
-        cleanups=tuple(cleanups),
+
+
+def _read_content(health: DatabaseHealth, conn: Connection) -> DatabaseHealth:
+    return replace(
+        health,
+        disk=sizes.disk_usage(conn, health.path),
+        stored=sizes.of_database(conn),
+        largest=tuple(sizes.largest(conn, LARGEST_SESSIONS)),
+        hosts=tuple(hosts_seen(conn)),
+        idle_runs=tuple(runs.page(conn, idle_since=health.examined_at - IDLE_US)),
+        cleanups=tuple(index_cleanup.pending(conn)),
     )
 
 

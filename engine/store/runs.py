@@ -125,6 +125,7 @@ def finish(
     usage: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
     last_activity_at: int | None = None,
+    journal_bytes: int | None = None,
 ) -> RunRow:
     """End a run. Ending it with the same status again merges usage and metadata; another status raises AlreadyFinal."""
     run = get(conn, run_id)
@@ -139,6 +140,7 @@ def finish(
             usage=merged(run.usage, usage) if run.usage is not None or usage is not None else None,
             metadata=merged(run.metadata, metadata),
             last_activity_at=last_activity_at or run.last_activity_at,
+            journal_bytes=run.journal_bytes if journal_bytes is None else journal_bytes,
         ),
     )
 

@@ -29,7 +29,7 @@ from engine.api import Engine, EventEnvelope, RunOptions, RunRow
 from engine.resources.catalog import Catalog
 from engine.runtimes.inprocess import InProcessRuntime
 from engine.runtimes.runtime import Runtime
-from engine.store import tables
+from engine.store import entries, tables
 from engine.store.database import Database
 from engine.store.event_log import EventRow
 from engine.store.row_mapping import every
@@ -285,6 +285,12 @@ def read_database(engine: Engine, query: Callable[[Connection], T]) -> T:
         return database.read_now(query)
     finally:
         database.close()
+
+
+def journal_bytes(engine: Engine, run: FinishedRun) -> int:
+    """Count the stored journal of a run entry by entry."""
+    found = read_database(engine, lambda conn: entries.page(conn, run.run_id, limit=100_000))
+    return sum(len(each.data.encode()) + len((each.usage or "").encode()) + entries.ROW_BYTES for each in found)
 
 
 def events_of(engine: Engine, event_type: str) -> list[EventRow]:

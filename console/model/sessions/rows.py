@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console.model.run.state import RunState, stored_state
 from console.model.sessions.line_place import place_of
+from console.model.sessions.stored_size import total_text
 from console.model.sessions.tree import SessionNode
 from console.model.text.columns import cells, cut
 from console.model.text.glyphs import GLYPHS
@@ -17,7 +18,7 @@ from console.model.text.word_match import without_accents
 from engine.events import LIVE_STATUSES
 
 if TYPE_CHECKING:
-    from engine.api import Hit, Session, SessionRow, TranscriptLine
+    from engine.api import Hit, Session, SessionRow, StoredSize, TranscriptLine
 
 DETAILED_COLUMNS: Final = 90
 """The width of a row from which it shows counts and the full age."""
@@ -149,16 +150,21 @@ def session_details(
     remark: str = "",
     *,
     parent_title: str = "",
+    stored: "StoredSize | None" = None,
 ) -> Source:
-    """A session in full, with its last lines, oldest first, or a remark in place of them."""
+    """A session in full, with its last lines, oldest first, or a remark in place of them.
+
+    `stored` is its size; None until it is read.
+    """
     own, state = session.session, state_of(session)
+    on_disk = f"{total_text(stored)} on disk" if stored is not None else ""
     parts = [
         *_title_lines(title_of(session, MAX_TITLE_CHARS), own.session_id),
         Text(
             Piece(f"{GLYPHS[state]} {_STATE_LABELS.get(state, state)}", TONES.get(state, "faint")),
             Piece(f" · {ago(now - own.last_active)}", "faint"),
         ),
-        _faint(f"{event_count(session)} · {count_text(session.lines, 'message')}"),
+        _faint(" · ".join(filter(None, (event_count(session), count_text(session.lines, "message"), on_disk)))),
     ]
     if session.children:
         parts.append(_faint(count_text(session.children, "child session")))

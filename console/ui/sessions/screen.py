@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from textual.binding import BindingType
 
-from console.data.sessions import Hit, SearchResults, SessionReader
+from console.data.sessions import Hit, SearchResults, SessionDetails, SessionReader
 from console.model.commands.key_labels import key_of
 from console.model.sessions.new_session import SessionFields, metadata_object
 from console.model.sessions.rows import (
@@ -166,9 +166,10 @@ class SessionsScreen(SearchBrowser):
         if node is None:
             return None
         session = node.row.session
-        lines = self.load_side(session.session_id, partial(self.reader.load_last_lines, session.session_id))
+        side = self.load_side(session.session_id, partial(self.reader.load_details, session.session_id))
+        details = side.value if isinstance(side.value, SessionDetails) else SessionDetails()
         parent = self.reader.name_of(session.parent_session_id)
-        return session_details(node.row, now, lines.value or (), lines.note, parent_title=parent)
+        return session_details(node.row, now, details.last_lines, side.note, parent_title=parent, stored=details.size)
 
     # Commands
 

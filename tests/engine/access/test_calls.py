@@ -20,6 +20,7 @@ from tests.support.engines import (
     FinishedRun,
     JournalEntry,
     declares,
+    journal_bytes,
     journal_of,
     message,
     read_database,
@@ -383,6 +384,15 @@ async def test_sixteen_token_counts_of_one_conversation_take_the_bytes_of_one(ha
     often = await harness.try_in_run(lambda ctx: count(ctx, 16))
     assert taken(once.run) > 100_000
     assert taken(often.run) <= 2 * taken(once.run)
+
+
+async def test_size_of_a_journal_has_its_references_to_parts(harness: AccessHarness):
+    messages = [{"role": "user", "content": f"{number} " + "x" * 200} for number in range(500)]
+
+    outcome = await harness.try_in_run(lambda ctx: ctx.api.count_tokens("m", messages))
+
+    assert any(name.endswith("_ref") for entry in outcome.run.all("call.requested") for name in entry.data)
+    assert outcome.run.row.journal_bytes == journal_bytes(harness.engine, outcome.run)
 
 
 async def test_reply_that_crosses_a_cancel_is_recorded_as_cancelled_by_the_runner(harness: AccessHarness):

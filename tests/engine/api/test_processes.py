@@ -15,6 +15,7 @@ from tests.support.engines import (
     Engines,
     delta,
     done,
+    journal_bytes,
     journal_of,
     lines_of,
     message,
@@ -125,6 +126,15 @@ async def test_opening_as_host_closes_runs_of_a_dead_host(open_engine: Engines, 
         "error": "the host ended before the run did",
         "retryable": True,
     }
+
+
+async def test_run_of_a_dead_host_has_the_size_of_its_journal(open_engine: Engines, tmp_path: Path):
+    run_id = await die_with_a_run(tmp_path)
+    engine = await open_engine(waits)
+
+    run = await wait_for_run(engine, run_id)
+
+    assert run.row.journal_bytes == journal_bytes(engine, run)
 
 
 async def test_queued_messages_of_a_dead_host_are_dropped_and_stay_in_the_transcript(

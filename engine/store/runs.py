@@ -79,7 +79,7 @@ class RunRow:
     last_activity_at: int | None = None
     """The time of the last result or call. While the run is live it is written at most once a second."""
     journal_bytes: int | None = None
-    """The size of an ended run's journal; None if it was not counted."""
+    """The size of an ended run's journal, without the parts that it refers to; None while the run is in progress."""
 
     @property
     def active_at(self) -> int:

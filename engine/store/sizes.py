@@ -25,14 +25,14 @@ INDEX_BYTES: Final = 3
 
 _JOURNAL: Final = "SELECT conversation_id, sum(journal_bytes) FROM {runs} GROUP BY conversation_id"
 _LINES: Final = "SELECT conversation_id, count(*), sum(length(content)) FROM {transcript} GROUP BY conversation_id"
-# `length` of a blob does not read the blob.
+# `length` of a blob does not read the blob. Sums by SQLite would take twice as long, because it sorts the rows first.
 _BLOBS: Final = """
-    SELECT session, blob_key, length(content), {is_shared}
+    SELECT session, length(content), {is_shared}
     FROM (SELECT DISTINCT conversation_id AS session, blob_key FROM {artifacts} WHERE blob_key IS NOT NULL) AS own
     CROSS JOIN artifact_blobs USING (blob_key)
 """
 _PARTS: Final = """
-    SELECT session, digest, length(content), {is_shared}
+    SELECT session, length(content), {is_shared}
     FROM (
         SELECT DISTINCT conversation_id AS session, digest FROM {runs} CROSS JOIN part_uses USING (run_id)
     ) AS own CROSS JOIN parts USING (digest)
@@ -111,7 +111,7 @@ class DiskUsage:
 def of_sessions(conn: Connection, session_ids: Collection[str]) -> dict[str, StoredSize]:
     """Return the sizes of some sessions. What several sessions share counts for each of them.
 
-    Reads the rows of these sessions by indexes: a page of 100 takes 10 ms among 10,000 (`tests/bench/sizes.py`).
+    Reads the rows of these sessions by indexes: 100 of 10,000 take 10 ms (`tests/bench/sizes.py`).
     """
     driver, these = driver_of(conn), (encode(list(session_ids)),)
     journal = Counter[str](dict(driver.execute(_JOURNAL.format(**_THESE), these)))
@@ -119,9 +119,9 @@ def of_sessions(conn: Connection, session_ids: Collection[str]) -> dict[str, Sto
     for session_id, count, length in driver.execute(_LINES.format(**_THESE), these):
         lines[session_id], characters[session_id] = count, length or 0
     for statement, is_shared, counted in ((_BLOBS, _IS_BLOB_SHARED, artifacts), (_PARTS, _IS_PART_SHARED, parts)):
-        for session_id, _, length, has_other in driver.execute(statement.format(**_THESE, is_shared=is_shared), these):
+        for session_id, length, has_others in driver.execute(statement.format(**_THESE, is_shared=is_shared), these):
             counted[session_id] += length
-            shared[session_id] += length if has_other else 0
+            shared[session_id] += length if has_others else 0
     return {
         each: StoredSize(
             journal[each] or 0,
@@ -144,7 +144,7 @@ def of_database(conn: Connection) -> StoredSize:
 def largest(conn: Connection, limit: int) -> list[SessionSize]:
     """Return the largest sessions, the largest first.
 
-    Reads all runs, lines, artifacts and parts, but no journal: 0.4 s for 10,000 sessions (`tests/bench/sizes.py`).
+    Reads all runs, lines, artifacts and parts, but no journal: 0.6 s for 10,000 sessions (`tests/bench/sizes.py`).
     """
     driver = driver_of(conn)
     totals = Counter[str]()
@@ -153,7 +153,7 @@ def largest(conn: Connection, limit: int) -> list[SessionSize]:
     for session_id, count, length in driver.execute(_LINES.format(**_ALL)):
         totals[session_id] += _transcript_bytes(count, length or 0) + (length or 0) * INDEX_BYTES
     for statement in (_BLOBS, _PARTS):
-        for session_id, _, length, _ in driver.execute(statement.format(**_ALL, is_shared="0")):
+        for session_id, length, _ in driver.execute(statement.format(**_ALL, is_shared="0")):
             totals[session_id] += length
     titles = dict[str, str | None](driver.execute(_TITLES).fetchall())
     chosen = [each for each, _ in totals.most_common() if each in titles][:limit]

@@ -101,7 +101,7 @@ runs: Final = Table(
     Column("journal_bytes", Integer),
 )
 """`usage` is what the host has `seen` and what the runner `claimed`, or the `sum` of both for a run of schema 12 or
-older. `journal_bytes` is the size of an ended run's journal; NULL if it was not counted.
+older. `journal_bytes` is the size of an ended run's journal; NULL while it is in progress.
 """
 ONE_LIVE_RUN: Final = "one_live_run"
 _LIVE: Final = ", ".join(f"'{status}'" for status in sorted(LIVE_STATUSES))

@@ -33,6 +33,7 @@ BENCHES: Final = {
     "upgrade": "upgrading a database of a million entries, against copying its file",
     "browse": "pages of sessions, hits and state among a million lines, and how long the loop is blocked",
     "browser": "the session browser over ten thousand sessions and a million lines: how long the loop is blocked",
+    "sizes": "the sizes of sessions among ten thousand and a million entries, against the list without sizes",
     "keys": "from a key press to the frame that shows it while a runner streams, against RichLog",
     "form": "opening a form of a hundred fields, and the event composer, against an empty screen",
     "hostile": "attacks by hostile runners: how long each blocks the event loop, and its memory",

@@ -118,14 +118,14 @@ async def _time_read(read: Callable[[], Awaitable[object]]) -> tuple[float, floa
     """Return medians in milliseconds: of the read, of its longest block of the loop, and of that of an idle loop."""
     took, blocked, idle = [], [], []
     for _ in range(ROUNDS):
-        idle.append(await _longest_block(asyncio.sleep(0.02)))
+        idle.append(await longest_block(asyncio.sleep(0.02)))
         began = time.perf_counter()
-        blocked.append(await _longest_block(read()))
+        blocked.append(await longest_block(read()))
         took.append((time.perf_counter() - began) * 1_000)
     return statistics.median(took), statistics.median(blocked), statistics.median(idle)
 
 
-async def _longest_block(work: Awaitable[object]) -> float:
+async def longest_block(work: Awaitable[object]) -> float:
     """Return the longest turn of the event loop in milliseconds; a turn takes one if nothing blocks the loop."""
     task, longest, last = asyncio.ensure_future(work), 0.0, time.perf_counter()
     while not task.done():

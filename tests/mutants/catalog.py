@@ -52,6 +52,7 @@ AREAS: Final = (
     "record",
     "surroundings",
     "parts_and_storage",
+    "disk",
     "search_and_state_store",
     "usage_and_recordings",
     "upgrades",

@@ -26,6 +26,15 @@ async def test_details_of_a_fork_show_the_title_of_its_parent(open_engine: Engin
         await sees(pilot, "Found: 1 title", "forked from “Two days”")
 
 
+async def test_details_show_the_size_of_a_session(open_engine: Engines):
+    app = browsing(open_engine, *TRIPS)
+    async with at_the_screen(app) as pilot:
+        await open_session_browser(pilot, app)
+        size = (await app.active_session.engine.sessions.sizes(["lima"]))["lima"]
+        await pilot.press("g")
+        await sees(pilot, f"1 event · 2 messages · {size.total_bytes / 1024:.1f} KiB on disk")
+
+
 @at_both_sizes
 async def test_long_title_is_cut_in_its_row_and_complete_in_the_details(open_engine: Engines, size: tuple[int, int]):
     app = browsing(open_engine, *TRIPS)

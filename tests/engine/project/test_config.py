@@ -17,6 +17,29 @@ def test_folder_without_config_uses_defaults(tmp_path: Path):
     assert project.database_path() is None
     assert project.config.allowed_plugins is None
     assert project.config.limits.child_starts == MAX_CHILD_STARTS
+    assert project.disk_limit_bytes() == 2_048 << 20
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("lots", "must be an integer"),
+        ("1.5", "must be an integer"),
+        ("true", "must be an integer"),
+        ("-1", "must be greater than or equal to 0"),
+    ],
+)
+def test_limit_of_the_disk_that_is_no_number_is_refused(write, value: str, reason: str):
+    path = write("trackside.yaml", f"env: []\ndisk:\n  warn_above_mib: {value}\n")
+
+    with pytest.raises(ConfigError) as error:
+        load_project(path)
+    assert str(error.value) == f"{path}:3: disk.warn_above_mib: {reason}"
+
+
+def test_limit_of_the_disk_is_in_mebibytes_and_0_for_never(write):
+    assert load_project(write("trackside.yaml", "disk: {warn_above_mib: 3}\n")).disk_limit_bytes() == 3 << 20
+    assert load_project(write("trackside.yaml", "disk: {warn_above_mib: 0}\n")).disk_limit_bytes() is None
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])
@@ -222,6 +245,6 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "limits", "artifacts", "file_roots", "skills",
+        "limits", "artifacts", "disk", "file_roots", "skills",
     }  # fmt: skip
     assert schema["additionalProperties"] is False

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from engine.events import Status
+from engine.journal.recorder import JournalSize, Recorder
 from engine.store import entries
 from tests.support.engines import (
     Engines,
@@ -36,6 +37,19 @@ async def test_recorder_has_counted_the_journal_when_the_run_ends(
     run = await run_event(engine)
 
     assert run.row.status == "completed"
+    assert run.row.journal_bytes == journal_bytes(engine, run)
+
+
+async def test_entries_that_were_not_written_do_not_count(open_engine: Engines, monkeypatch: pytest.MonkeyPatch):
+    async def talks(ctx: Any):
+        yield done("bye")
+
+    engine = await open_engine(talks)
+    lost = JournalSize(position=99, bytes=10_000)
+    monkeypatch.setattr(Recorder, "journal_size", property(lambda _: lost))
+
+    run = await run_event(engine)
+
     assert run.row.journal_bytes == journal_bytes(engine, run)
 
 

@@ -121,24 +121,7 @@ def test_unknown_session_has_no_size(conn: Connection):
     assert sizes.largest(conn, 5) == []
 
 
-WORDS = [
-    "the",
-    "quick",
-    "brown",
-    "fox",
-    "jumps",
-    "over",
-    "a",
-    "lazy",
-    "dog",
-    "near",
-    "seven",
-    "old",
-    "stone",
-    "bridges",
-    "while",
-    "我们今天去京都旅行",
-]
+WORDS = ("the", "quick", "fox", "jumps", "over", "seven", "old", "stone", "bridges", "while", "我们今天去京都旅行")
 
 
 def test_sum_of_the_pieces_is_near_the_pages_that_they_take(database: Database, path: Path):

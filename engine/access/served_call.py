@@ -142,6 +142,10 @@ class ServedCall:
                 async for frame in frames:
                     streamed.add(frame)
                     yield frame
+                    if run.stop_reason is not None:
+                        await asyncio.sleep(0)  # the stop has cancelled this task; a model may never wait
+                    if self._services.writer.full:
+                        await self._wait_for_room()
         except GeneratorExit:
             error = self._interruption()
             raise
@@ -153,10 +157,19 @@ class ServedCall:
         except AgentAPIException as api_error:
             error = api_error
             raise
+        except Exception as cause:
+            error = self._call.call_type.as_api_error(cause)
+            raise error from cause
         finally:
             if task is not None:
                 run.active_calls.discard(task)
             self._record_stream(streamed.close(), error)
+
+    async def _wait_for_room(self) -> None:
+        """Wait until the frames so far are written, because a slow disk must not fill the memory."""
+        room = asyncio.Event()
+        self._services.writer.when_room(room.set)
+        await room.wait()
 
     def _interruption(self) -> AgentAPIException:
         """Return why the call has no reply."""

@@ -6,11 +6,14 @@ from typing import Any, Final
 
 import orjson
 
+from engine.access.call import MAX_REPLY_BYTES
 from engine.clock import Clock
 from engine.events import EntryKind, Source
 from engine.journal.frame_mask import FrameMask
 from engine.journal.recorder import MAX_ENTRY_PART_BYTES
+from engine.protocol.errors import AgentAPIException, ErrorCode
 from engine.run.live import LiveRun
+from engine.runtimes import wire
 
 GROUP_SECONDS: Final = 0.004
 """Frames of one call that are sent within this time are one entry. The writer groups its commits by the same time."""
@@ -34,12 +37,12 @@ class StreamedReply:
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, frame: Mapping[str, Any]) -> None:
-        """Note a frame that is sent now."""
+        """Note a frame that is sent now. Raises AgentAPIException if it cannot be sent."""
+        self._add(self._mask.cover(frame))
         if self._first_frame_at is None:
             self._first_frame_at = self._clock.monotonic()
         self._frames += 1
         self._usage = frame.get("usage") or self._usage
-        self._add(self._mask.cover(frame))
         if self._group_bytes > MAX_ENTRY_PART_BYTES // 2:
             self._record_group()
         elif self._timer is None:
@@ -59,7 +62,7 @@ class StreamedReply:
         return None if self._first_frame_at is None else (self._first_frame_at - self._started_at) / 1_000
 
     def _add(self, frame: Mapping[str, Any]) -> None:
-        text = orjson.dumps([self._run.recorder.position, frame])
+        text = b"[%d,%b]" % (self._run.recorder.position, _encode(frame))
         self._group.append(text)
         self._group_bytes += len(text)
 
@@ -73,3 +76,20 @@ class StreamedReply:
             self._run.recorder.record_call(
                 Source.HOST, EntryKind.CALL_STREAMED, {"call_id": self._call_id}, {"frames": frames}
             )
+            self._run.check_journal_limit()
+
+
+def _encode(frame: Mapping[str, Any]) -> bytes:
+    """Return a frame as JSON, as the runner gets it. Raises AgentAPIException if the wire cannot carry it."""
+    try:
+        text = orjson.dumps(frame)
+    except TypeError:  # half of a surrogate pair, which the wire replaces, or something that is not JSON
+        try:
+            text = wire.dumps(frame)
+        except wire.Unencodable as error:
+            raise AgentAPIException.of(ErrorCode.RUNTIME_ERROR, f"a frame of the reply is {error}") from None
+    if len(text) > MAX_REPLY_BYTES:
+        raise AgentAPIException.of(
+            ErrorCode.PAYLOAD_TOO_LARGE, f"a frame of the reply has {len(text)} bytes, more than {MAX_REPLY_BYTES}"
+        )
+    return text

@@ -183,7 +183,7 @@ class LiveRun:
 
     def output(self, stream: str, text: str) -> None:
         self.recorder.output(stream, text)
-        self._check_journal_limit()
+        self.check_journal_limit()
 
     def output_lost(self, stream: str, size: int) -> None:
         self.recorder.warn(f"{size} bytes of {stream} were not read, because the runner had ended or was stopped.")
@@ -228,7 +228,7 @@ class LiveRun:
 
     def _open_call(self, action: str, data: dict[str, Any]) -> RunnerCall:
         self.record_burst()
-        self._check_journal_limit()
+        self.check_journal_limit()
         self.last_activity_at = self._clock.now()
         return self._calls.open(self, action, data)
 
@@ -275,7 +275,7 @@ class LiveRun:
         if lines > 1:
             reason = f"{lines} lines are not results; the last: {reason}"
         self.recorder.record("runner", UNREADABLE, data, outcome=Outcome.REFUSED, reason=reason[:500])
-        self._check_journal_limit()
+        self.check_journal_limit()
 
     async def wait_for_held_results(self) -> None:
         """Return when no result is held back: the user has continued, or the run was stopped."""
@@ -330,7 +330,7 @@ class LiveRun:
             self._record(checked)
             if checked.protocol_error is not None:
                 self.request_stop(StopReason.PROTOCOL, checked.protocol_error)
-        self._check_journal_limit()
+        self.check_journal_limit()
 
     def _note_usage(
         self, checked: CheckedResult, claim: object, text: str | None, problem: str | None
@@ -351,7 +351,7 @@ class LiveRun:
             self.recorder.record(
                 Source.RUNNER, UNREADABLE, {"size": size}, outcome=Outcome.REFUSED, reason=reason[:500]
             )
-            self._check_journal_limit()
+            self.check_journal_limit()
             return
         if self._burst_timer is None:
             self._burst_timer = asyncio.get_running_loop().call_later(BURST_SECONDS, self._end_burst)
@@ -462,7 +462,8 @@ class LiveRun:
         for task in self.active_calls:
             task.cancel()
 
-    def _check_journal_limit(self) -> None:
+    def check_journal_limit(self) -> None:
+        """Stop the run if its journal is full."""
         if self.recorder.is_full:
             self.request_stop(StopReason.JOURNAL, f"the journal of the run is larger than {JOURNAL_LIMIT // 2**20} MiB")
 

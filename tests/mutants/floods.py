@@ -143,7 +143,7 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/run/live.py",
-        "self.recorder.output(stream, text)\n        self._check_journal_limit()",
+        "self.recorder.output(stream, text)\n        self.check_journal_limit()",
         "self.recorder.output(stream, text)\n        pass",
         "output fills the journal",
         f"{_HOSTILE}::test_empty_output_fills_the_journal_like_anything_else",

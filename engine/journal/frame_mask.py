@@ -16,8 +16,10 @@ class FrameMask:
         self._mask = mask
         self._has_secrets = bool(mask.secrets)
         self._text = DeltaMask(mask)
-        self._arguments: dict[int, StreamMask] = {}
-        """The arguments of tool calls, by the number of the call."""
+        self._arguments: dict[str | int, tuple[Mapping[str, Any], StreamMask]] = {}
+        """The arguments of each tool call, and the fields that identify the call, by its id or number."""
+        self._latest: dict[int, str | int] = {}
+        """The call that a fragment without an id continues, by its number, or by its place in the frame."""
 
     def cover(self, frame: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the frame as it may be recorded; the same object if nothing changes."""
@@ -32,9 +34,9 @@ class FrameMask:
         """Yield frames with the text that is held back, because the reply goes no further."""
         if (chunk := self._text.take_held()) is not None:
             yield {"chunk": chunk}
-        for number, stream in self._arguments.items():
+        for identity, stream in self._arguments.values():
             if held := stream.take_held():
-                calls = [{"index": number, "function": {"arguments": held}}]
+                calls = [{**identity, "function": {"arguments": held}}]
                 yield {"chunk": {"role": "assistant", "content": "", "tool_calls": calls}}
 
     def _cover_tool_calls(self, chunk: dict[str, Any]) -> dict[str, Any]:
@@ -52,10 +54,21 @@ class FrameMask:
         arguments = cast("dict[str, Any]", function).get("arguments") if isinstance(function, dict) else None
         if not isinstance(arguments, str):
             return fields
-        index = fields.get("index")
-        number = index if isinstance(index, int) else place
-        stream = self._arguments.get(number) or self._mask.stream()
+        stream = self._stream_of(fields, place)
         if stream is None:
             return fields
-        self._arguments[number] = stream
         return {**fields, "function": {**cast("dict[str, Any]", function), "arguments": stream.add(arguments)}}
+
+    def _stream_of(self, call: Mapping[str, Any], place: int) -> StreamMask | None:
+        """Return the mask of the tool call that a fragment belongs to. Some models number calls, others repeat ids."""
+        index, call_id = call.get("index"), call.get("id")
+        number = index if isinstance(index, int) else place
+        key = call_id if isinstance(call_id, str) and call_id else self._latest.get(number, number)
+        self._latest[number] = key
+        if key not in self._arguments:
+            stream = self._mask.stream()
+            if stream is None:
+                return None
+            given = {name: call[name] for name in ("index", "id") if call.get(name) is not None}
+            self._arguments[key] = (given or {"index": number}, stream)
+        return self._arguments[key][1]

@@ -173,6 +173,14 @@ class SecretMask:
         secrets = {value: name for value, name in self.secrets.items() if self._mark_of[value] in text}
         return encode({"shown": text, "secrets": secrets})
 
+    def cover_bytes(self, content: bytes) -> bytes:
+        """Return bytes with every secret masked; the same object if there is none."""
+        found = [(value.encode(), mark.encode()) for value, mark in self._marks if value.encode() in content]
+        if not found:
+            return content
+        mark_of = dict(found)
+        return re.sub(b"|".join(re.escape(value) for value, _ in found), lambda match: mark_of[match[0]], content)
+
     def ranges_in(self, content: bytes) -> list[tuple[int, int, str]]:
         """Return where secrets are in the bytes of an artifact: start, end and name of each, in order, up to 1,000."""
         found: list[tuple[int, int, str]] = []

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 from sqlalchemy import Connection
 
 from engine.journal.kinds import RunStarted
-from engine.journal.secret_mask import SecretMask, mask_ranges
+from engine.journal.secret_mask import SecretMask
 from engine.store import parts
 from engine.store.errors import NotFound
 from engine.store.parts import PartDamaged, PartKind, digest_of
@@ -81,8 +81,8 @@ def _masked(text: str, mask: SecretMask) -> str:
     if not mask.secrets:
         return text
     content = inline_bytes(text)
-    ranges = mask.ranges_in(content)
-    if not ranges:
+    covered = mask.cover_bytes(content)
+    if covered is content:
         return mask.cover_words(text)
     head = text.partition(";base64,")[0] + ";base64," if text.startswith("data:") else ""
-    return head + base64.b64encode(mask_ranges(content, ranges)).decode()
+    return head + base64.b64encode(covered).decode()

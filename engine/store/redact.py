@@ -3,6 +3,7 @@
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, cast
 
@@ -11,6 +12,8 @@ DIGEST: Final = "content_sha256"
 _INLINE: Final = frozenset({"content_base64", "image_base64", "file_base64"})
 _ADDRESSES: Final = frozenset({"url", "image_url", "file_url"})
 _ATTACHMENTS: Final = "attachments"
+_SPACE: Final = re.compile(r"\s+")
+_URL_SAFE: Final = str.maketrans("-_", "+/")
 
 
 class Replacement(NamedTuple):
@@ -40,10 +43,14 @@ def with_digest(text: str) -> Replacement:
 
 
 def inline_bytes(text: str) -> bytes:
-    """Return the bytes of base64 text or of a data URL; the text itself if it is neither."""
+    """Return the bytes of base64 text or of a data URL; the text itself if it is neither.
+
+    Text in lines, without padding, or in the alphabet for URLs is base64, too.
+    """
     body = text.partition(";base64,")[2] if text.startswith("data:") else text
+    plain = _SPACE.sub("", body).translate(_URL_SAFE).rstrip("=")
     try:
-        return base64.b64decode(body, validate=True)
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except (binascii.Error, ValueError):
         return text.encode()
 

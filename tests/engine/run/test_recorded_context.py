@@ -4,7 +4,7 @@ import asyncio
 import base64
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -86,6 +86,29 @@ async def test_secrets_in_the_bytes_of_the_context_are_masked(open_engine: Engin
     assert context["input"]["contents"][1]["image_url"]["url"].endswith(encoded(PICTURE))
     stored = read_database(engine, lambda conn: conn.exec_driver_sql("SELECT content FROM parts").scalars().all())
     assert not any(SECRET.encode() in part or encoded(SECRET.encode())[:-4].encode() in part for part in stored)
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda content: base64.encodebytes(content).decode(),
+        lambda content: base64.urlsafe_b64encode(content).decode(),
+        lambda content: encoded(content).rstrip("="),
+        lambda content: encoded(content * 2_000),
+    ],
+    ids=["in lines", "for URLs", "without padding", "many times"],
+)
+async def test_secrets_are_masked_however_the_bytes_are_written(open_engine: Engines, encode: Callable[[bytes], str]):
+    @declares(config=[{"name": "api_key", "type": "string", "label": {}, "default": SECRET}])
+    async def looks(ctx: Any):
+        yield done("seen")
+
+    engine = await open_engine(looks)
+    run = await run_event(engine, message_with_bytes(encode(f"{SECRET} ÿþ?".encode())))
+
+    content = base64.b64decode(restored(engine, run)["input"]["contents"][2]["file_base64"])
+    assert content.startswith("‹secret api_key› ÿþ?".encode())
+    assert SECRET.encode() not in content
 
 
 async def test_event_with_a_picture_can_be_sent_again(open_engine: Engines):

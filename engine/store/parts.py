@@ -100,6 +100,10 @@ class RunParts:
         """Store bytes as one part, whose digest is that of the bytes. Returns the digest."""
         return self._store(conn, PartKind.DATA, content)
 
+    def forget(self) -> None:
+        """Forget which parts are stored, because changes to the database were undone."""
+        self._known.clear()
+
     def _store(self, conn: Connection, kind: PartKind, content: bytes) -> str:
         digest = digest_of(kind, content)
         if digest not in self._known:
@@ -129,16 +133,29 @@ def split(content: bytes) -> Iterator[bytes]:
 
 def read(conn: Connection, digest: str) -> bytes:
     """Return the content of a part. Raises NotFound, or PartDamaged if it has changed since it was stored."""
+    kind, content = _read(conn, digest)
+    if kind == PartKind.DATA:
+        return content
+    pieces = (content[start : start + DIGEST_BYTES].hex() for start in range(0, len(content), DIGEST_BYTES))
+    return b"".join(_read_piece(conn, piece) for piece in pieces)
+
+
+def _read_piece(conn: Connection, digest: str) -> bytes:
+    kind, content = _read(conn, digest)
+    if kind != PartKind.DATA:  # no part is a list of lists: reading one might never end
+        raise PartDamaged(f"The content of part {digest} is damaged.")
+    return content
+
+
+def _read(conn: Connection, digest: str) -> tuple[PartKind, bytes]:
     row = driver_of(conn).execute(_READ, (digest,)).fetchone()
     if row is None:
         raise NotFound(f"Part {digest:.40} is not stored.")
     kind, content = row
-    if kind not in tuple(PartKind) or digest_of(PartKind(kind), content) != digest:
+    is_whole = kind in tuple(PartKind) and isinstance(content, bytes)
+    if not is_whole or digest_of(PartKind(kind), content) != digest:
         raise PartDamaged(f"The content of part {digest} is damaged.")
-    if kind == PartKind.DATA:
-        return content
-    pieces = (content[start : start + DIGEST_BYTES].hex() for start in range(0, len(content), DIGEST_BYTES))
-    return b"".join(read(conn, piece) for piece in pieces)
+    return PartKind(kind), content
 
 
 def is_used_by(conn: Connection, run_id: str, digest: str) -> bool:

@@ -3,16 +3,19 @@
 import json
 import sqlite3
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from engine.clock import SystemClock, TimeIds, rfc3339
 from engine.journal import recorder
-from engine.journal.recorder import OUTPUT_LIMIT, ROW_BYTES, Recorder
+from engine.journal.recorder import MAX_ENTRY_PART_BYTES, OUTPUT_LIMIT, ROW_BYTES, Recorder
 from engine.journal.secret_mask import SecretMask
 from engine.protocol import AgentAPIException
+from engine.store.batch import Transaction
 from engine.store.database import Database
 from engine.store.entries import INSERT_ONE
+from engine.store.writer import Writer
 from tests.support.engines import (
     START,
     Engines,
@@ -264,3 +267,23 @@ async def test_dropped_result_starts_no_turn(run_script: ScriptRunner):
     )
 
     assert {entry.turn for entry in run.journal} == {1}
+
+
+async def test_part_whose_write_was_undone_is_stored_by_the_next_entry(
+    open_engine: Engines, monkeypatch: pytest.MonkeyPatch
+):
+    text = json.dumps("x" * MAX_ENTRY_PART_BYTES).encode()
+    database = Database.open(open_engine.db, write=True)
+    writer = Writer(database.writing_connection, database.path, on_committed=lambda *_: None, on_failure=pytest.fail)
+    pen = Recorder(writer, SystemClock(), "run_1", SecretMask())
+    with monkeypatch.context() as patch:
+        patch.setattr(Transaction, "record", Mock(side_effect=[ValueError("no"), 1]))
+        pen.record_call("runner", "call.requested", {}, {"arguments": text})
+        await writer.flush()
+    pen.record_call("runner", "call.requested", {}, {"arguments": text})
+    await writer.close()
+
+    stored = database.read_now(lambda conn: conn.exec_driver_sql("SELECT digest FROM parts").scalars().all())
+    (data,) = database.read_now(lambda conn: conn.exec_driver_sql("SELECT data FROM journal").scalars().all())
+    database.close()
+    assert [json.loads(data)["arguments_ref"]] == stored

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from engine.store import parts
 from engine.store.database import Database
 from engine.store.errors import NotFound
-from engine.store.parts import MIN_SPLIT_BYTES, PartDamaged, RunParts, split
+from engine.store.parts import MIN_SPLIT_BYTES, PartDamaged, PartKind, RunParts, digest_of, split
 
 
 @pytest.fixture
@@ -106,5 +106,23 @@ def test_damaged_content_is_not_returned(conn: Connection) -> None:
     digest = RunParts("run_1").add(conn, conversation(0, 500))
     piece = conn.exec_driver_sql("SELECT digest FROM parts WHERE kind = 'data' LIMIT 1").scalar_one()
     conn.exec_driver_sql("UPDATE parts SET content = x'00' WHERE digest = ?", (piece,))
+    with pytest.raises(PartDamaged, match="damaged"):
+        parts.read(conn, digest)
+
+
+def test_content_of_another_type_is_damaged(conn: Connection) -> None:
+    digest = RunParts("run_1").add(conn, b"short")
+    conn.exec_driver_sql("UPDATE parts SET content = 'short'")
+    with pytest.raises(PartDamaged, match="damaged"):
+        parts.read(conn, digest)
+
+
+def test_list_of_lists_is_damaged(conn: Connection) -> None:
+    """Each list names the one before twice, so the whole content would have 2 ** 2,000 bytes."""
+    digest = RunParts("run_1").add(conn, b"x")
+    for _ in range(2_000):
+        content = bytes.fromhex(digest) * 2
+        digest = digest_of(PartKind.LIST, content)
+        conn.exec_driver_sql("INSERT INTO parts VALUES (?, 'list', ?)", (digest, content))
     with pytest.raises(PartDamaged, match="damaged"):
         parts.read(conn, digest)

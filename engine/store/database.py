@@ -367,7 +367,7 @@ def look(path: Path, busy: float) -> tuple[Mode, str | None]:
     except sqlite3.OperationalError as error:
         # SQLite cannot create its shared memory file in a read-only folder. If there is no WAL, or an empty one, the
         # file itself is complete and can be opened as immutable.
-        log = path.with_name(path.name + "-wal")
+        _, log, *_ = sqlite_files(path)  # beside the real file, if the path is a link
         if sqlite_code(error) not in _NO_PLACE or (log.exists() and log.stat().st_size):
             raise
         return "ro&immutable=1", _stamp(path, "ro&immutable=1", busy)

@@ -56,14 +56,31 @@ def open_to_others(paths: Iterable[Path]) -> list[Path]:
 
 def sqlite_files(database: Path) -> list[Path]:
     """Return the paths of a database and of the files that SQLite keeps beside it. Not all of them exist."""
-    real = database.resolve()
-    return [real.with_name(real.name + suffix) for suffix in _OF_SQLITE]
+    return _with_suffixes(database.resolve())
+
+
+def _with_suffixes(path: Path) -> list[Path]:
+    return [path.with_name(path.name + suffix) for suffix in _OF_SQLITE]
 
 
 def upgrade_copy(database: Path) -> Path:
     """Return the path of the copy of a database that an upgrade keeps until it has succeeded."""
     real = database.resolve()
     return real.with_name(f"{real.name}.upgrade-copy")
+
+
+def unfinished_copy(database: Path) -> Path:
+    """Return the path of that copy until it is complete."""
+    copy = upgrade_copy(database)
+    return copy.with_name(f"{copy.name}.part")
+
+
+def upgrade_copies(database: Path) -> list[Path]:
+    """Return the paths at which an upgrade may have left something: both copies, and the files of SQLite beside them.
+
+    Links are not followed, so that deleting these paths never deletes another file.
+    """
+    return [*_with_suffixes(upgrade_copy(database)), *_with_suffixes(unfinished_copy(database))]
 
 
 def files_beside(database: Path) -> list[Path]:

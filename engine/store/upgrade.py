@@ -20,7 +20,7 @@ from engine.store.backup import copy_pages
 from engine.store.database import BUSY_SECONDS, OnProgress, connect
 from engine.store.errors import DatabaseInUse, DiskFull, StoreError, translate
 from engine.store.migrations import READ_JOURNAL, upgrade
-from engine.store.private_files import create_private_file, sqlite_files, upgrade_copy
+from engine.store.private_files import create_private_file, unfinished_copy, upgrade_copies, upgrade_copy
 from engine.store.row_mapping import driver_of
 
 CHANGED_SHARE: Final = 16
@@ -43,7 +43,7 @@ def finish_killed(path: Path) -> list[str]:
     copy = upgrade_copy(path)
     try:
         hosts.delete_dead_upgrade_locks(path)
-        for each in sqlite_files(copy):
+        for each in upgrade_copies(path):
             each.unlink(missing_ok=True)
     except OSError as error:
         return [f"{copy} is left from an upgrade that has succeeded, and cannot be removed: {error.strerror}."]
@@ -59,7 +59,7 @@ class Upgrade:
         self._path = path
         self._found = found
         self._copy = upgrade_copy(path)
-        self._part = self._copy.with_name(f"{self._copy.name}.part")
+        self._part = unfinished_copy(path)
         self._meter = _Meter(on_progress)
 
     def run(self, empty_wal: Callable[[], bool]) -> str:
@@ -136,7 +136,8 @@ class Upgrade:
 
     def _remove_killed(self) -> bool:
         """Remove what a killed upgrade has left. Returns whether there was anything."""
-        found = [path for path in self._copies() if path.exists()]
+        # With the files that SQLite keeps beside the copy if a user has opened it: they would apply to the next copy.
+        found = [path for path in upgrade_copies(self._path) if os.path.lexists(path)]
         for path in found:
             try:
                 path.unlink(missing_ok=True)
@@ -148,13 +149,9 @@ class Upgrade:
         return bool(found)
 
     def _remove_copies(self) -> None:
-        for path in self._copies():
+        for path in upgrade_copies(self._path):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
-
-    def _copies(self) -> list[Path]:
-        # With the files that SQLite keeps beside the copy if a user has opened it: they would apply to the next copy.
-        return [*sqlite_files(self._copy), self._part]
 
     def _require_room(self) -> None:
         (pages,) = self._driver.execute("PRAGMA page_count").fetchone()

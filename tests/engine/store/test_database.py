@@ -262,6 +262,18 @@ def test_a_database_that_cannot_be_written_raises_read_only(folder_mode: int, fi
         reader.close()
 
 
+def test_log_of_a_database_behind_a_link_is_not_ignored():
+    with unprivileged() as folder, unprivileged() as elsewhere:
+        path, link = folder / "facts.db", elsewhere / "link.db"
+        Database.open(path, write=True).close()
+        path.with_name("facts.db-wal").write_bytes(b"changes that SQLite cannot read in a read-only folder")
+        link.symlink_to(path)
+        folder.chmod(0o555)
+        for each in (path, link):
+            with pytest.raises(DatabaseReadOnly):
+                Database.open(each, write=False)
+
+
 def test_a_new_database_in_a_read_only_folder_raises_read_only():
     with unprivileged() as folder:
         folder.chmod(0o555)

@@ -24,7 +24,7 @@ from engine.store.errors import (
 )
 from engine.store.hosts import HostLock
 from engine.store.migrations import journal_slices
-from engine.store.private_files import upgrade_copy
+from engine.store.private_files import unfinished_copy, upgrade_copy
 from tests.support.faults.killed_upgrade import COMMITTED, MOMENTS, kill_upgrade
 from tests.support.old_databases import OLDER_VERSIONS, contents, make_database, old_rows
 from tests.support.small_disk import small_disk
@@ -239,6 +239,40 @@ def test_what_is_in_the_way_of_the_copy_stops_the_upgrade(old: Path):
         Database.open(old, write=True)
 
     assert contents(old) == before
+
+
+@pytest.mark.parametrize("place", [upgrade_copy, unfinished_copy])
+def test_link_at_the_place_of_the_copy_is_not_followed(old: Path, tmp_path: Path, place: Callable[[Path], Path]):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    other = folder / "other.db"
+    other.write_bytes(b"not ours")
+    place(old).symlink_to(other)
+
+    Database.open(old, write=True).close()
+
+    assert other.read_bytes() == b"not ours"
+    assert files(old) == [folder.name]
+
+
+def test_link_at_the_place_of_a_copy_that_was_left_is_not_followed(path: Path, tmp_path: Path):
+    Database.open(path, write=True).close()
+    other = tmp_path / "other.db"
+    other.write_bytes(b"not ours")
+    upgrade_copy(path).symlink_to(other)
+
+    Database.open(path, write=True).close()
+
+    assert other.read_bytes() == b"not ours"
+    assert files(path) == [other.name]
+
+
+def test_link_to_nothing_is_not_in_the_way_of_the_copy(old: Path, tmp_path: Path):
+    unfinished_copy(old).symlink_to(tmp_path / "nothing")
+
+    upgrade_and_check(old)
+
+    assert not (tmp_path / "nothing").exists()
 
 
 # The disk

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from reprlib import repr as short_repr
 from typing import Any, Final, cast
 
+import orjson
+
 from engine.journal.kinds import EntryKind
 
 MODEL_CALLS: Final = frozenset({"invoke_llm", "invoke_llm_stream"})
@@ -84,7 +86,7 @@ class Turns:
                 continue
             fields = cast("dict[str, object]", message)
             if fields.get("role") in _RESULT_ROLES:
-                found[_call_key(fields.get("tool_call_id")), hash(_as_text(fields.get("content")))] += 1
+                found[_call_key(fields.get("tool_call_id")), _content_hash(fields.get("content"))] += 1
         has_new = any(count > self._tool_results[key] for key, count in found.items())
         for key, count in found.items():
             if key in self._tool_results or len(self._tool_results) < _MAX_RESULTS:
@@ -96,6 +98,11 @@ def _call_key(tool_call_id: object) -> str | int:
     """Return what identifies a tool call, in little memory whatever the runner sent as its id."""
     text = _as_text(tool_call_id)
     return text if len(text) <= _LONGEST_ID else hash(text)
+
+
+def _content_hash(content: object) -> int:
+    """Return a hash of the whole content of a tool result, which may be text or a list of parts."""
+    return hash(content if isinstance(content, str) else orjson.dumps(content))
 
 
 def _as_text(value: object) -> str:

@@ -112,3 +112,15 @@ def test_turn_that_began_meanwhile_is_not_begun_again() -> None:
     turns.begin(before)
 
     assert turns.turn == 2
+
+
+def test_results_of_parts_are_told_apart_by_their_whole_text():
+    def with_result(number: int) -> list[dict[str, Any]]:
+        text = f"the result of page {number} of the search is complete"
+        return [{"role": "tool", "content": [{"type": "text", "text": text}]}]
+
+    turns = Turns()
+    for messages in ([], with_result(1), with_result(2), with_result(2)):
+        turns.note_model_call(messages)
+
+    assert turns.turn == 3

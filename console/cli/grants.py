@@ -23,7 +23,7 @@ def print_grants(options: argparse.Namespace) -> int:
     out = standard_output()
     if options.json or options.jsonl:
         event = {"event_type": order.envelope.event_type, "agent_id": order.binding.agent_id}
-        print_json(out, event | order.grants.snapshot() | {"warnings": list(order.warnings)})
+        print_json(out, event | order.grants.snapshot(order.secret_mask) | {"warnings": _warnings(order)})
     else:
         out.write("".join(_sections(order, out)))
     return ExitCode.OK
@@ -34,13 +34,13 @@ def _sections(order: RunOrder, out: Output) -> Iterator[str]:
     where = f" in session {grants.conversation_id}" if grants.conversation_id else ""
     yield one_line(f"{grants.runner_id} on {order.envelope.event_type}{where}") + "\n"
     yield _section(out, "Calls", [(one_line(name), *_answer(out, *clause)) for name, clause in grants.apis.items()])
-    yield _section(out, "Resources", _resources(grants))
+    yield _section(out, "Resources", _resources(order))
     on = [(scope, *_answer(out, True, f"state_policy.state_scopes has {scope}", "on")) for scope in grants.state_scopes]
     off = [(scope, *_answer(out, False, reason, "off")) for scope, reason in grants.scopes_off.items()]
     yield _section(out, "State", on + off)
     yield _section(out, "Storage", [(kind, *_answer(out, *_storage(grants, kind))) for kind in _STORAGE])
     if order.warnings:
-        yield _section(out, "Warnings", [(out.paint("yellow", "!"), one_line(text)) for text in order.warnings])
+        yield _section(out, "Warnings", [(out.paint("yellow", "!"), one_line(text)) for text in _warnings(order)])
 
 
 def _section(out: Output, title: str, rows: list[tuple[str, ...]]) -> str:
@@ -53,9 +53,14 @@ def _answer(out: Output, allowed: bool, clause: str, word: str = "") -> tuple[st
     return out.paint("green" if allowed else "red", word), one_line(clause)
 
 
-def _resources(grants: Grants) -> list[tuple[str, ...]]:
+def _warnings(order: RunOrder) -> list[str]:
+    return [order.secret_mask.cover_words(text) for text in order.warnings]
+
+
+def _resources(order: RunOrder) -> list[tuple[str, ...]]:
+    grants, cover = order.grants, order.secret_mask.cover_words
     return [
-        (one_line(name, 60), ", ".join(sorted(operations)), one_line(grants.clauses[name]))
+        (one_line(cover(name), 60), ", ".join(sorted(operations)), one_line(cover(grants.clauses[name])))
         for name, operations in grants.operations.items()
         if not name.startswith("storage:")
     ]

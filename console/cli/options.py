@@ -94,7 +94,7 @@ def parameter(text: str) -> tuple[str, object]:
     if not equals or not name:
         raise argparse.ArgumentTypeError("must be key=value, such as --param city=Kyoto")
     if (reason := reason_not_passed(name)) is not None:
-        raise argparse.ArgumentTypeError(f"{name!r:.80} cannot be a parameter: {reason}. Use another name.")
+        raise argparse.ArgumentTypeError(f"{name!r:.80} cannot be a parameter: {reason}; use another name")
     try:
         return name, orjson.loads(value)
     except ValueError:

@@ -71,7 +71,8 @@ class FormStore:
             )
         except (ConfigError, IntakeError, RunnersError) as error:
             return refusal_rows(as_sentence(str(error)))
-        return grant_rows(order.grants.snapshot(), order.warnings)
+        mask = order.secret_mask
+        return grant_rows(order.grants.snapshot(mask), [mask.cover_words(text) for text in order.warnings])
 
     def to_yaml(self, draft: FormDraft) -> str:
         """All settings as they could be written under an agent in trackside.yaml, with masked secrets."""

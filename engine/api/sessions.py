@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from engine.api.core import EngineCore
+from engine.journal.secret_mask import SecretMask
 from engine.queue.leftovers import drop_with_session
 from engine.store import deletion, sessions, sizes, transcript
 from engine.store.batch import Transaction
 from engine.store.deletion import Deleted, HiddenSession, KeptData
-from engine.store.errors import StoreError
+from engine.store.errors import SessionRefused, StoreError
 from engine.store.hidden_sessions import is_hidden
 from engine.store.sessions import Session, SessionRow, Summary
 from engine.store.sizes import StoredSize
@@ -62,10 +63,12 @@ class SessionsApi:
     ) -> Session:
         """Create a root session before its first message, with a new id unless one is given.
 
-        Raises SessionRefused if the id is taken or not valid.
+        Raises SessionRefused if the id is taken, not valid or contains a secret.
         """
         own_id, now = session_id if session_id is not None else self._core.ids.new("ses"), self._core.now()
-        user_id, title, metadata = (await self._core.secret_mask()).cover_value([user_id, title, metadata])
+        mask = await self._core.secret_mask()
+        _refuse_secret_id(own_id, mask)
+        user_id, title, metadata = mask.cover_value([user_id, title, metadata])
         return await self._core.edit(
             lambda tx: sessions.create(tx.connection, own_id, at=now, user_id=user_id, title=title, metadata=metadata)
         )
@@ -81,7 +84,9 @@ class SessionsApi:
     ) -> Session:
         """Create a child of a session, with an empty transcript and, unless it is given, the user of the parent."""
         own_id, now = child_id if child_id is not None else self._core.ids.new("ses"), self._core.now()
-        user_id, title, metadata = (await self._core.secret_mask()).cover_value([user_id, title, metadata])
+        mask = await self._core.secret_mask()
+        _refuse_secret_id(own_id, mask)
+        user_id, title, metadata = mask.cover_value([user_id, title, metadata])
         return await self._core.edit(
             lambda tx: sessions.spawn(
                 tx.connection, parent_id, own_id, at=now, user_id=user_id, title=title, metadata=metadata
@@ -228,3 +233,9 @@ class SessionsApi:
     async def list(self, *, user_id: str | None = None, before: str | None = None, limit: int = 100) -> list[Session]:
         """Sessions, last active first."""
         return await self._core.read(lambda conn: sessions.page(conn, user_id=user_id, before=before, limit=limit))
+
+
+def _refuse_secret_id(session_id: str, mask: SecretMask) -> None:
+    """Raise SessionRefused if an id contains a secret: ids are listed and compared everywhere, so none is masked."""
+    if (name := mask.secret_in_name(session_id)) is not None:
+        raise SessionRefused(f"the session id contains the secret {name}. Use an id without it.")

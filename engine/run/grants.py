@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from engine.intake.envelope import EventEnvelope
+from engine.journal.secret_mask import SecretMask
 from engine.project.agents import AgentBinding
 from engine.protocol.context import AvailableApis
 from engine.protocol.manifest import AgentRunnerManifest
@@ -55,10 +56,13 @@ class Grants:
     clauses: Mapping[str, str]
     """The clause that granted each resource, by the same names."""
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return the grants as they are stored with the run."""
+    def snapshot(self, mask: SecretMask) -> dict[str, Any]:
+        """Return the grants as they are stored with the run and shown.
+
+        Ids and keys of state scopes are not masked: they contain no secret, and later reads look for them.
+        """
         return {
-            "resources": self.resources.model_dump(mode="json"),
+            "resources": mask.cover_value(self.resources.model_dump(mode="json")),
             "available_apis": self.available_apis.model_dump(mode="json"),
             "apis": {name: {"allowed": allowed, "clause": words} for name, (allowed, words) in self.apis.items()},
             "plugin": self.plugin,
@@ -70,8 +74,8 @@ class Grants:
             "workspace_id": self.workspace_id,
             "state_scopes": {scope: identity.key for scope, identity in self.state_scopes.items()},
             "scopes_off": dict(self.scopes_off),
-            "operations": {name: sorted(operations) for name, operations in self.operations.items()},
-            "clauses": dict(self.clauses),
+            "operations": {mask.cover_words(name): sorted(each) for name, each in self.operations.items()},
+            "clauses": mask.cover_value(dict(self.clauses)),
         }
 
 

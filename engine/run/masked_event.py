@@ -33,9 +33,9 @@ def put_back_secrets(envelope: EventEnvelope, mask: SecretMask) -> EventEnvelope
     return EventEnvelope.model_validate(_changed(plain, mask.put_back))
 
 
-def refuse_secret_ids(envelope: EventEnvelope, mask: SecretMask) -> None:
+def refuse_secret_ids(envelope: EventEnvelope, agent_id: str | None, mask: SecretMask) -> None:
     """Raise EventProblem if an id contains a secret. Ids are listed and compared everywhere, so none can be masked."""
-    for field, value in _ids(envelope):
+    for field, value in (*_ids(envelope), ("the agent's id", agent_id)):
         if value and (name := mask.secret_in_name(value)) is not None:
             raise EventProblem(f"{field} contains the secret {name}. Use an id without it.")
 

@@ -95,7 +95,7 @@ def prepare(
     given = ((str(name), value) for name, value in options.params.items())
     secrets = secrets_in((*config.items(), *launch.env, *given))
     mask = SecretMask(secrets)
-    refuse_secret_ids(envelope, mask)
+    refuse_secret_ids(envelope, binding.agent_id, mask)
     workspace.secrets.update(secrets)
     note_process_secrets(secrets)
     models = (catalog.models[model.model_id] for model in grants.resources.models if model.model_type == "llm")

@@ -25,7 +25,7 @@ def run_row(order: RunOrder, host: str, now: int) -> RunRow:
         workspace_id=envelope.workspace_id,
         created_at=now,
         updated_at=now,
-        authorization=order.grants.snapshot(),
+        authorization=order.grants.snapshot(order.secret_mask),
         metadata={"input": order.secret_mask.cover_words(title)[:INPUT_GLIMPSE], **kind}
         | ({KEPT: True} if order.uses_kept_settings else {})
         | ({EXTERNAL: True} if order.is_external else {}),

@@ -16,6 +16,7 @@ _ARTIFACT: Final = f"{_FIELDS}::test_artifact_is_listed_with_its_secrets_masked_
 _NAMES: Final = f"{_FIELDS}::test_ids_and_keys_of_a_runner_with_a_secret_are_refused"
 _LEARNED: Final = f"{_FIELDS}::test_secret_that_an_earlier_run_saved_is_masked_in_later_runs"
 _USER_TEXTS: Final = f"{_FIELDS}::test_texts_that_the_user_writes_outside_of_a_run_are_masked"
+_GRANTS: Final = f"{_FIELDS}::test_stored_grants_are_masked_and_keep_the_keys_of_the_state"
 _QUEUE: Final = f"{_CONTENTS}::test_queue_shows_a_message_masked_and_keeps_it_in_clear_only_until_its_fate_is_decided"
 _RESTORED: Final = f"{_CONTENTS}::test_withdrawn_message_is_restored_with_its_secret_or_refused"
 _REPLY: Final = f"{_BREAKPOINTS}::test_paused_reply_is_shown_masked_and_an_edit_puts_the_secret_back"
@@ -61,7 +62,7 @@ MUTANTS: Final = (
     # Events and results
     Mutant(
         "engine/run/prepare.py",
-        "    refuse_secret_ids(envelope, mask)",
+        "    refuse_secret_ids(envelope, binding.agent_id, mask)",
         "    pass",
         "an event with a secret in an id is refused",
         f"{_FIELDS}::test_event_with_a_secret_in_an_id_is_refused",
@@ -194,6 +195,42 @@ MUTANTS: Final = (
         "        shown = title",
         "a title that the user gives is masked",
         _USER_TEXTS,
+    ),
+    Mutant(
+        "engine/api/sessions.py",
+        '        raise SessionRefused(f"the session id contains the secret {name}. Use an id without it.")',
+        "        return",
+        "a session whose id contains a secret is not created",
+        f"{_FIELDS}::test_session_with_a_secret_in_its_id_is_not_created",
+    ),
+    Mutant(
+        "engine/run/masked_event.py",
+        """in (*_ids(envelope), ("the agent's id", agent_id)):""",
+        "in _ids(envelope):",
+        "an agent whose id contains a secret starts no run",
+        f"{_FIELDS}::test_agent_with_a_secret_in_its_id_starts_no_run",
+    ),
+    # Grants
+    Mutant(
+        "engine/run/grants.py",
+        '"resources": mask.cover_value(self.resources.model_dump(mode="json")),',
+        '"resources": self.resources.model_dump(mode="json"),',
+        "texts of granted resources are masked in the stored grants",
+        _GRANTS,
+    ),
+    Mutant(
+        "engine/run/rows.py",
+        "authorization=order.grants.snapshot(order.secret_mask),",
+        "authorization=order.secret_mask.cover_value(order.grants.snapshot(order.secret_mask)),",
+        "keys of state scopes are not masked",
+        _GRANTS,
+    ),
+    Mutant(
+        "console/cli/grants.py",
+        "    return [order.secret_mask.cover_words(text) for text in order.warnings]",
+        "    return list(order.warnings)",
+        "`run --grants` masks its warnings",
+        "tests/console/cli/test_planted_secret.py::test_planted_secret_is_found_in_the_listed_places_and_nowhere_else",
     ),
     # The queue
     Mutant(

@@ -31,8 +31,10 @@ import os
 import sys
 from engine.protocol import AgentAPIException
 
-capabilities = {"steering": True, "streaming": True}
+capabilities = {"steering": True, "streaming": True, "tool_calling": True, "skill_authoring": True}
 permissions = {
+    "models": ["stream"],
+    "tools": ["call"],
     "history": ["page", "search"],
     "events": ["get", "page"],
     "storage": ["plugin", "workspace"],
@@ -68,6 +70,9 @@ async def run(ctx):
     await ctx.api.state_set("conversation", "call", {both: both})
     await attempt(ctx.api.state_set("conversation", both, 1))
     await attempt(ctx.api.call_tool(both, {both: both}))
+    await ctx.api.call_tool("ask", {both: [both + "x" * 20_000]})
+    async for _ in ctx.api.invoke_llm_stream("model", [{"role": "user", "content": both}], extra_args={both: both}):
+        pass
     await ctx.api.set_plugin_storage("stored", both.encode())
     await attempt(ctx.api.set_plugin_storage(both, b"1"))
     found = await ctx.api.artifact_metadata("planted")
@@ -100,10 +105,25 @@ EVENT = {
         ],
     },
 }
+PROJECT = {
+    "runners": ["planter.py"],
+    "models": [{"id": "model", "kind": "scripted", "replies": [{"match": "", "pieces": ["the ", KEY]}]}],
+    "tools": [{"name": "ask", "kind": "scripted", "description": KEY, "answers": [{"result": {KEY: KEY}}]}],
+    "skills": ["packing"],
+    "agents": [
+        {
+            "id": "plant",
+            "runner": "planter",
+            "config": {"api_key": KEY},
+            "resources": {"allowed_model_uuids": ["model"], "allowed_tool_names": ["ask", f"no {KEY}"]},
+        }
+    ],
+}
 COMMANDS = (
     ("runs",),
     ("runs", "--json"),
     ("show", "last"),
+    ("show", "last", "--json"),
     ("show", "last", "--calls"),
     ("show", "last", "--jsonl"),
     ("receipts", "last"),
@@ -131,8 +151,8 @@ def planted(trackside: Trackside) -> tuple[Trackside, str]:
     """A project whose runner has written the secrets everywhere, and the output of the command that ran it."""
     trackside.write("planter.py", PLANTER)
     trackside.write("event.json", json.dumps(EVENT))
-    project = {"runners": ["planter.py"], "agents": [{"id": "plant", "runner": "planter", "config": {"api_key": KEY}}]}
-    trackside.write("trackside.yaml", json.dumps(project))
+    trackside.write("trackside.yaml", json.dumps(PROJECT))
+    trackside.write("packing/SKILL.md", f"---\nname: packing\ndescription: {KEY}\n---\n{KEY}\n")
     steering = ("--steer", f"message.completed=steer {BOTH}", "--steer", f"run.failed=late {BOTH}")
     ran = trackside(
         *("run", "--event", "event.json", "--env", "PLANTED_TOKEN", "--after", f"after {BOTH}", *steering),
@@ -207,7 +227,7 @@ def test_planted_secret_is_found_in_the_listed_places_and_nowhere_else(planted: 
     assert columns_with(trackside.database, (KEY, TOKEN)) == IN_CLEAR
     files = [path for path in trackside.folder.rglob("*") if path.is_file()]
     assert {path.name for path in files} >= {"run.log", "rename.log", "0.log", "screen.log"}
-    sources = {"trackside.yaml", "event.json"}
+    sources = {"trackside.yaml", "event.json", "SKILL.md"}
     assert [path.name for path in files if path.name not in sources and _contains(path)] == []
     beside = [path for path in trackside.database.parent.iterdir() if path.is_file()]
     databases = {trackside.database.name + end for end in ("", "-wal", "-shm")}

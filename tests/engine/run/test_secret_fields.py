@@ -12,6 +12,7 @@ import pytest
 from engine.api import IntakeError, RunOptions, Scope
 from engine.journal.secret_mask import SecretMask
 from engine.store import tables
+from engine.store.errors import SessionRefused
 from tests.support.engines import (
     Engines,
     artifact_created,
@@ -58,6 +59,16 @@ async def test_event_with_a_secret_in_an_id_is_refused(open_engine: Engines, fie
     with pytest.raises(IntakeError, match=rf"^{named} contains the secret api_key\. Use an id without it\.$"):
         await engine.runs.submit(message("hi", **fields), RunOptions(**CONFIG))
     assert await engine.runs.list() == []
+
+
+async def test_agent_with_a_secret_in_its_id_starts_no_run(open_engine: Engines):
+    async def answers(ctx):
+        yield done("hi")
+
+    agents = [{"id": f"a-{KEY}", "runner": "answers", "config": {"api_key": KEY}}]
+    engine = await open_engine(answers, agents=agents)
+    with pytest.raises(IntakeError, match=r"^the agent's id contains the secret api_key\. Use an id without it\.$"):
+        await engine.runs.submit(message("hi"))
 
 
 async def test_ids_and_keys_of_a_runner_with_a_secret_are_refused(open_engine: Engines):
@@ -247,6 +258,53 @@ async def test_texts_that_the_user_writes_outside_of_a_run_are_masked(open_engin
     rows = read_database(engine, lambda conn: [tuple(row) for row in conn.execute(tables.sessions.select())])
     assert KEY not in str(rows)
     assert f"about {MARK}" in str(rows)
+
+
+async def test_session_with_a_secret_in_its_id_is_not_created(open_engine: Engines):
+    async def answers(ctx):
+        yield said("hi")
+
+    engine = await open_engine(answers, agents=[{"id": "a", "runner": "answers", "config": {"api_key": KEY}}])
+    await run_event(engine)
+    refused = r"^the session id contains the secret api_key\. Use an id without it\.$"
+    with pytest.raises(SessionRefused, match=refused):
+        await engine.sessions.create(f"room {KEY}")
+    with pytest.raises(SessionRefused, match=refused):
+        await engine.sessions.spawn("s", f"room {KEY}")
+
+
+async def test_stored_grants_are_masked_and_keep_the_keys_of_the_state(open_engine: Engines):
+    @declares(
+        capabilities={"tool_calling": True, "knowledge_retrieval": True, "skill_authoring": True},
+        permissions={"tools": ["call"], "knowledge_bases": ["retrieve"]},
+    )
+    async def answers(ctx):
+        assert ctx.resources.tools[0].description == f"asks with {KEY}", "the runner sees it in clear"
+        yield state_updated("seen", True)
+        yield done()
+
+    tool = {"name": "ask", "kind": "scripted", "description": f"asks with {KEY}", "answers": [{"result": 1}]}
+    engine = await open_engine(
+        answers,
+        tools=[tool, tool | {"name": KEY}],
+        agents=[
+            {
+                "id": "a",
+                "runner": "answers",
+                # The second one is part of the keys of state scopes.
+                "config": {"api_key": KEY, "other_key": "ation:v2"},
+                "resources": {"allowed_tool_names": ["ask", KEY]},
+            }
+        ],
+    )
+    run = await run_event(engine)
+
+    granted = (await engine.runs.get(run.run_id)).authorization
+    assert granted is not None
+    assert KEY not in str(granted)
+    assert [tool["description"] for tool in granted["resources"]["tools"]] == [f"asks with {MARK}"] * 2
+    assert f"tool:{MARK}" in granted["operations"].keys() & granted["clauses"].keys()
+    assert await engine.state.read_at(run.run_id, run.journal[-1].position) != {}
 
 
 async def test_parameter_with_the_name_of_a_secret_is_masked(open_engine: Engines):

@@ -63,6 +63,7 @@ async def _search(options: argparse.Namespace) -> int:
 
 
 def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> str:
+    from console.model.sessions.line_place import place_of
     from console.model.text.safe import one_line
     from console.model.text.units import ago, short_session
     from console.model.text.word_match import without_accents
@@ -73,6 +74,8 @@ def _format_hit(line: "TranscriptLine", query: str, now: int, out: "Output") -> 
     places = [place for word in without_accents(query.casefold()).split() if (place := searched.find(word)) >= 0]
     start = max(0, min(places, default=0) - CONTEXT_CHARACTERS)
     excerpt = ("…" if start else "") + one_line(text[start:], 160)
-    head = f"{short_session(line.conversation_id)}  {one_line(line.role, 20)}  {ago(now - line.created_at)}"
+    label = place_of(line).label
+    who = f"{one_line(line.role, 20)}{f'  {label}' if label else ''}"
+    head = f"{short_session(line.conversation_id)}  {who}  {ago(now - line.created_at)}"
     wrapped = textwrap.fill(excerpt, out.width or 1_000, initial_indent="  ", subsequent_indent="  ")
     return f"{out.paint('dim', head)}\n{wrapped}\n"

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -18,13 +17,12 @@ from engine.queue.request_sender import RequestSender
 from engine.run.live import LiveRun
 from engine.run.prepare import RunOptions, prepare
 from engine.run.run_order import RunOrder
-from engine.store import entries, kept_settings, runs, transcript
+from engine.store import entries, kept_settings, runs
 from engine.store.async_reader import Query
 from engine.store.batch import Transaction
 from engine.store.cleanup import Cleanup
 from engine.store.database import Database
-from engine.store.errors import BreakpointError, NotFound, OwnedByOtherHost, StoreError
-from engine.store.row_mapping import ConversationKey
+from engine.store.errors import BreakpointError, OwnedByOtherHost, StoreError
 from engine.store.runs import RunRow
 from engine.store.writer import Writer
 
@@ -133,17 +131,6 @@ class EngineCore:
         if live.order.is_external:
             raise BreakpointError(f"{EXECUTED_ELSEWHERE}, so it cannot be paused.")
         return live
-
-    async def conversation_key(self, conversation_id: str) -> ConversationKey:
-        """The conversation with the bot and workspace of its last run, for a user who names only the conversation."""
-        found = await self.read(lambda conn: runs.page(conn, conversation_id=conversation_id, limit=1))
-        if found:
-            return ConversationKey(conversation_id, None, found[0].bot_id, found[0].workspace_id)
-        with suppress(NotFound):
-            # A fork has lines before it has a run.
-            line = await self.read(lambda conn: transcript.line_of(conn, conversation_id, None))
-            return ConversationKey(conversation_id, None, line.bot_id, line.workspace_id)
-        return ConversationKey(conversation_id)
 
     def same_runner(self, agent: str | None, runner_id: str | None, metadata: Mapping[str, Any]) -> RunOptions:
         """Options for the agent that an earlier event went to; for its runner if no agent has that name now."""

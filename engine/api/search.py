@@ -2,12 +2,12 @@
 
 from engine.api.core import EngineCore
 from engine.store import search
-from engine.store.search import Hits
+from engine.store.search import Hits, WholeSession
 from engine.store.transcript_line import TranscriptLine
 
 
 class SearchApi:
-    """Find transcript lines, in one conversation or in all."""
+    """Find transcript lines, in one conversation with all its threads and bots, or in all."""
 
     def __init__(self, core: EngineCore) -> None:
         self._core = core
@@ -16,8 +16,8 @@ class SearchApi:
         self, query: str, *, conversation_id: str | None = None, limit: int = 20
     ) -> tuple[list[TranscriptLine], int]:
         """The lines that match a query, newest first, and the number of matches up to 1,000."""
-        key = None if conversation_id is None else await self._core.conversation_key(conversation_id)
-        return await self._core.read(lambda conn: search.find(conn, query, key, limit=limit))
+        place = None if conversation_id is None else WholeSession(conversation_id)
+        return await self._core.read(lambda conn: search.find(conn, query, place, limit=limit))
 
     async def hits(
         self, query: str, *, conversation_id: str | None = None, before: int | None = None, limit: int = 50
@@ -26,8 +26,8 @@ class SearchApi:
 
         `before` is the `seq` of the last line of the previous page.
         """
-        key = None if conversation_id is None else await self._core.conversation_key(conversation_id)
-        return await self._core.read(lambda conn: search.page(conn, query, key, before=before, limit=limit))
+        place = None if conversation_id is None else WholeSession(conversation_id)
+        return await self._core.read(lambda conn: search.page(conn, query, place, before=before, limit=limit))
 
     async def line_at(self, run_id: str, position: int) -> TranscriptLine | None:
         """The last transcript line that a run had written at one of its entries."""

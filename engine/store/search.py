@@ -8,10 +8,11 @@ every line that has a common word.
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, Text, column, exists, func, select, table
+from sqlalchemy import ColumnElement, Connection, Select, Table, Text, column, exists, func, select, table
 
 from engine.events import EntryKind
 from engine.store import hidden_sessions, tokenizer
@@ -30,13 +31,30 @@ MAX_ALL_WORDS: Final = 256
 """The same for all parts of a query together."""
 SMALL_LINES: Final = 5_000
 """Lines of a conversation up to which all its hits are read."""
+MAX_MARKED_LINES: Final = 50_000
+"""Lines of the largest session whose threads and bots are read before it is searched."""
 MAX_MARKS: Final = 32
 """Roles or types that are searched by their marks."""
 _WORDS_WITH: Final = """
     SELECT word FROM search_word_parts WHERE search_word_parts MATCH ? AND instr(word, ?) LIMIT ?
 """
+_KEYS: Final = "SELECT DISTINCT thread_id, bot_id, workspace_id FROM transcript WHERE conversation_id = ? LIMIT ?"
 _COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM transcript WHERE conversation_id = ? LIMIT ?)"
 _index: Final = table("transcript_search", column("rowid"), column("transcript_search", Text))
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSession:
+    """A session with all its threads, bots and workspaces, as a place to search in."""
+
+    conversation_id: str
+
+    def within(self, table: Table) -> ColumnElement[bool]:
+        """Return the condition that a row of the table belongs to the session."""
+        return table.c.conversation_id == self.conversation_id
+
+
+Place = ConversationKey | WholeSession
 
 
 class Reach(Enum):
@@ -61,7 +79,7 @@ def reach(query: str) -> Reach:
 def find(
     conn: Connection,
     query: str,
-    place: ConversationKey | None,
+    place: Place | None,
     *,
     roles: Sequence[str] | None = None,
     item_types: Sequence[str] | None = None,
@@ -86,7 +104,7 @@ def find(
 def find_seqs(
     conn: Connection,
     query: str,
-    place: ConversationKey | None,
+    place: Place | None,
     *,
     roles: Sequence[str] | None = None,
     item_types: Sequence[str] | None = None,
@@ -107,13 +125,24 @@ def find_seqs(
     return conn.execute(hits.order_by(_index.c.rowid.desc()).limit(MAX_HITS)).scalars().all()
 
 
-def _is_small(conn: Connection, place: ConversationKey) -> bool:
+def _is_small(conn: Connection, place: Place, lines: int = SMALL_LINES) -> bool:
     """Return whether to read all hits of a conversation: SQLite intersects lists twice as fast from their beginning."""
-    return driver_of(conn).execute(_COUNT, (place.conversation_id, SMALL_LINES)).fetchone()[0] < SMALL_LINES
+    return driver_of(conn).execute(_COUNT, (place.conversation_id, lines)).fetchone()[0] < lines
+
+
+def _place_marks(conn: Connection, place: Place | None) -> set[str]:
+    """Return the marks of the lines of a place; none if they would not narrow the search."""
+    if isinstance(place, ConversationKey):
+        return {place_mark(place)}
+    # The lines of a larger session are so many that the newest hits are found soon without marks.
+    if place is None or not _is_small(conn, place, MAX_MARKED_LINES):
+        return set()
+    keys = driver_of(conn).execute(_KEYS, (place.conversation_id, MAX_MARKS + 1)).fetchall()
+    return {place_mark(ConversationKey(place.conversation_id, *key)) for key in keys}
 
 
 def _within(
-    conn: Connection, place: ConversationKey | None, roles: Sequence[str] | None, item_types: Sequence[str] | None
+    conn: Connection, place: Place | None, roles: Sequence[str] | None, item_types: Sequence[str] | None
 ) -> list[ColumnElement[bool]]:
     """Return the conditions on the lines themselves, because another conversation may have the same mark."""
     conditions: list[ColumnElement[bool]] = []
@@ -136,7 +165,7 @@ def _listed(names: Sequence[str]) -> Select[Any]:
 def _expression(
     conn: Connection,
     query: str,
-    place: ConversationKey | None,
+    place: Place | None,
     roles: Sequence[str] | None,
     item_types: Sequence[str] | None,
 ) -> str | None:
@@ -145,7 +174,7 @@ def _expression(
     if not phrases:
         return None
     marks = (
-        {place_mark(place)} if place is not None else set[str](),
+        _place_marks(conn, place),
         set(map(role_mark, roles or ())),
         set(map(type_mark, item_types or ())),
     )
@@ -222,9 +251,7 @@ class Hits(NamedTuple):
     """The number of matches from this page on, counted up to 1,000."""
 
 
-def page(
-    conn: Connection, query: str, place: ConversationKey | None, *, before: int | None = None, limit: int = 50
-) -> Hits:
+def page(conn: Connection, query: str, place: Place | None, *, before: int | None = None, limit: int = 50) -> Hits:
     """Return lines that match the query, newest first, only those before a line's `seq` if one is given."""
     lines, total = find(conn, query, place, before=before, limit=limit)
     titles = _titles(conn, {line.conversation_id for line in lines})

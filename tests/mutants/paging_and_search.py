@@ -19,6 +19,24 @@ _SEARCH: Final = "tests/engine/access/test_search.py::test_search_finds_words_in
 _SEAL: Final = "parts = [api, place.conversation_id, place.thread_id, place.bot_id, place.workspace_id]"
 
 MUTANTS: Final = (
+    # A whole session
+    Mutant(
+        "engine/api/search.py",
+        """        place = None if conversation_id is None else WholeSession(conversation_id)
+        return await self._core.read(lambda conn: search.find(""",
+        """        place = None if conversation_id is None else search.ConversationKey(conversation_id)
+        return await self._core.read(lambda conn: search.find(""",
+        "a search in a session finds the lines of all threads and bots",
+        "tests/console/cli/test_transcript.py"
+        "::test_search_in_a_session_finds_the_lines_of_all_threads_and_bots_with_labels",
+    ),
+    Mutant(
+        "engine/store/search.py",
+        "        return table.c.conversation_id == self.conversation_id",
+        "        return table.c.conversation_id.is_not(None)",
+        "a search in a session finds no line of another one",
+        "tests/engine/store/test_search.py::test_whole_session_is_searched_with_all_its_threads_and_bots",
+    ),
     # Ownership of events and artifacts
     Mutant(
         _OWNERSHIP,

@@ -1,6 +1,7 @@
 """`trackside transcript`: all threads and bots of a session, labelled, or some of them."""
 
 import json
+import re
 
 from tests.support.commands import Trackside
 
@@ -28,7 +29,7 @@ def test_transcript_shows_all_threads_and_bots_with_labels_and_filters(trackside
         assert done.returncode == 0, done.stdout + done.stderr
 
     shown = trackside("transcript", "group").stdout
-    heads = [line.split("  just now  line ")[0] for line in shown.splitlines() if "  just now  line " in line]
+    heads = re.findall(r"^(.+?)  (?:just now|\d+ \w+ ago)  line \d+$", shown, re.MULTILINE)
     exported = [json.loads(line) for line in trackside("transcript", "group", "--jsonl").stdout.splitlines()]
     places = [{name: line[name] for name in ("thread_id", "bot_id", "workspace_id") if line[name]} for line in exported]
 
@@ -40,3 +41,18 @@ def test_transcript_shows_all_threads_and_bots_with_labels_and_filters(trackside
     assert trackside("transcript", "group", "--thread", "t%").stdout == "No messages match.\n"
     newest = trackside("transcript", "group", "--thread", "t1", "--limit", "1").stdout
     assert newest.startswith("… earlier lines; --limit shows more\n\nassistant  thread t1 · bot b1 · workspace w1  ")
+
+
+def test_search_in_a_session_finds_the_lines_of_all_threads_and_bots_with_labels(trackside: Trackside):
+    for conversation, place in [*(("group", place) for place in PLACES), ("other", {})]:
+        event = {"event_type": "message.received", "conversation_id": conversation, "input": {"text": "hello"}}
+        trackside.write("event.json", json.dumps(event | place))
+        trackside("run", "--runner", "echo", "--event", "event.json")
+
+    found = json.loads(trackside("search", "hello", "--session", "group", "--json").stdout)
+    shown = trackside("search", "hello", "--session", "group").stdout
+
+    users = [line for line in found["items"] if line["role"] == "user"]
+    assert found["total_count"] == 2 * len(PLACES)
+    assert [{name: line[name] for name in place} for line, place in zip(users[::-1], PLACES, strict=True)] == [*PLACES]
+    assert shown.startswith("group  assistant  thread t1 · bot b1 · workspace w1  ")

@@ -261,6 +261,21 @@ def test_conversation_key_matches_exactly_and_a_missing_part_only_a_missing_part
     assert find_texts(conn, "train", ConversationKey(None)) == []
 
 
+@pytest.mark.parametrize("marked_lines", [search.MAX_MARKED_LINES, 1])
+def test_whole_session_is_searched_with_all_its_threads_and_bots(
+    conn: Connection, monkeypatch: pytest.MonkeyPatch, marked_lines: int
+):
+    monkeypatch.setattr(search, "MAX_MARKED_LINES", marked_lines)
+    many = [ConversationKey("many", f"t{number}") for number in range(search.MAX_MARKS + 2)]
+    for number, place in enumerate([*PLACES, *many]):
+        transcript.append(conn, text_line(number, f"train {number}", place))
+    for session in {place.conversation_id for place in (*PLACES, *many)}:
+        lines, total = search.find(conn, "train", search.WholeSession(str(session)), limit=100)
+        expected = sum(place.conversation_id == session for place in (*PLACES, *many))
+        assert (len(lines), total) == (expected, expected)
+        assert {line.conversation_id for line in lines} == {session}
+
+
 def test_internal_place_token_cannot_be_searched(conn: Connection):
     write(conn, "train")
     (terms,) = indexed_terms(conn).values()

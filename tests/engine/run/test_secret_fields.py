@@ -304,7 +304,8 @@ async def test_stored_grants_are_masked_and_keep_the_keys_of_the_state(open_engi
     assert KEY not in str(granted)
     assert [tool["description"] for tool in granted["resources"]["tools"]] == [f"asks with {MARK}"] * 2
     assert f"tool:{MARK}" in granted["operations"].keys() & granted["clauses"].keys()
-    assert await engine.state.read_at(run.run_id, run.journal[-1].position) != {}
+    read = await engine.state.read_at(run.run_id, run.journal[-1].position)
+    assert read["conversation"]["seen"].value is True
 
 
 async def test_parameter_with_the_name_of_a_secret_is_masked(open_engine: Engines):

@@ -165,6 +165,7 @@ def test_parameters_that_a_runner_never_sees_are_refused(trackside: Trackside):
 
         assert (done.returncode, done.stdout) == (2, "")
         assert f"--param: {name!r} cannot be a parameter: names that " in done.stderr
+        assert ".." not in done.stderr
         assert "planted" not in done.stderr
     assert not trackside.database.exists()
 

@@ -213,15 +213,17 @@ def test_every_message_has_one_fate_if_two_consoles_and_a_command_steer_one_run(
             if process.poll() is None:
                 process.stdin.close()
                 process.wait(120)
-    trackside("run", "--runner", "echo", "-m", "close what is left")  # recovers the runs of a killed host
+    closed = trackside("run", "--runner", "echo", "-m", "close what is left")  # recovers the runs of a killed host
+    assert closed.returncode == 0, closed.stderr
 
     check_stored_data(trackside.database)
-    check_outcomes(trackside.database, outcomes)
+    # A killed sender may leave the one request that it waited for.
+    check_outcomes(trackside.database, outcomes, max_requests=int(killed == "the other console"))
     words = [str(outcome.get("words")) for outcome in outcomes if outcome.get("text", "").startswith("command")]
     assert any("The host is gone" in text for text in words) == (killed == "the owner")
 
 
-def check_outcomes(path: Path, outcomes: list[dict[str, Any]]) -> None:
+def check_outcomes(path: Path, outcomes: list[dict[str, Any]], *, max_requests: int) -> None:
     """Check each message against what its sender was told; a sender that was killed was told nothing."""
     database = Database.open(path, write=False)
     try:
@@ -251,4 +253,4 @@ def check_outcomes(path: Path, outcomes: list[dict[str, Any]]) -> None:
             assert queued[text] == 0, (text, answer)
         else:
             assert text in started, text
-    assert left == 0 or any(outcome.get("sends") not in told for outcome in outcomes)
+    assert left <= max_requests

@@ -161,15 +161,8 @@ class Recorder:
         self._submit(entry, write, sum(map(len, large.values())))
 
     def _submit(self, entry: Entry, write: Callable[[Transaction], None], size: int) -> None:
-        future = self._writer.submit(partial(self._write_or_fail, entry, write), size)
+        future = self._writer.submit(partial(_write_or_fail, entry, write), size)
         future.add_done_callback(_ignore_error)
-
-    def _write_or_fail(self, entry: Entry, write: Callable[[Transaction], None], tx: Transaction) -> None:
-        """Inside the writer: write an entry with its parts, or without them if they cannot be stored."""
-        error = tx.attempt(write)
-        if error is not None:
-            self._parts.forget()
-            tx.record(entry._replace(outcome=Outcome.FAILED, reason=f"its content could not be stored: {error}"[:500]))
 
     def warn(self, message: str, **details: str) -> None:
         """Record a warning of the host. A warning about a result belongs in the entry of that result."""
@@ -197,6 +190,13 @@ class Recorder:
                 outcome=Outcome.DROPPED,
                 reason=f"output beyond {OUTPUT_LIMIT // 2**20} MiB per run is counted, not recorded",
             )
+
+
+def _write_or_fail(entry: Entry, write: Callable[[Transaction], None], tx: Transaction) -> None:
+    """Inside the writer: write an entry with its parts, or without them if they cannot be stored."""
+    error = tx.attempt(write)
+    if error is not None:
+        tx.record(entry._replace(outcome=Outcome.FAILED, reason=f"its content could not be stored: {error}"[:500]))
 
 
 def _ignore_error(future: asyncio.Future[None]) -> None:

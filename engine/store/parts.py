@@ -100,10 +100,6 @@ class RunParts:
         """Store bytes as one part, whose digest is that of the bytes. Returns the digest."""
         return self._store(conn, PartKind.DATA, content)
 
-    def forget(self) -> None:
-        """Forget which parts are stored, because changes to the database were undone."""
-        self._known.clear()
-
     def _store(self, conn: Connection, kind: PartKind, content: bytes) -> str:
         digest = digest_of(kind, content)
         if digest not in self._known:

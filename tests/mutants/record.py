@@ -26,8 +26,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         _STREAMED,
-        "text = orjson.dumps([self._run.recorder.position, frame])",
-        "text = orjson.dumps([self._run.recorder.position + 1, frame])",
+        'text = b"[%d,%b]" % (self._run.recorder.position, _encode(frame))',
+        'text = b"[%d,%b]" % (self._run.recorder.position + 1, _encode(frame))',
         "a frame has the position of the newest entry when it was sent",
         f"{_ORDER}::test_frames_are_recorded_with_the_entry_before_them",
     ),

@@ -84,9 +84,9 @@ MUTANTS: Final = (
         f"{_CLI}::test_missing_room_is_reported_with_the_bytes",
     ),
     Mutant(
-        _UPGRADE,
-        "return [*sqlite_files(self._copy), self._part]",
-        "return [*sqlite_files(self._copy)]",
+        "engine/store/private_files.py",
+        "return [*_with_suffixes(upgrade_copy(database)), *_with_suffixes(unfinished_copy(database))]",
+        "return [*_with_suffixes(upgrade_copy(database))]",
         "a partial copy of a killed upgrade is removed",
         f"{_KILLED}[while copying]",
     ),

@@ -1,4 +1,4 @@
-"""`trackside doctor`: check versions, project, runners, agents, interpreters and database."""
+"""`trackside doctor`: check versions, project, runners, agents, interpreters, sandbox and database."""
 
 import argparse
 import os
@@ -9,8 +9,8 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -34,10 +34,14 @@ from engine.api import (
     Project,
     Registry,
     RunnersError,
+    RuntimeProblem,
+    Sandbox,
     SessionSize,
+    check_sandbox,
     default_database,
     examine,
     find_project,
+    sandbox_options,
 )
 
 PYTHON_PROBE: Final = (
@@ -118,6 +122,7 @@ def check_all(target: Path | None, database: Path | None) -> Iterator[Finding]:
         yield from _check_runners(registry)
         yield from _check_agents(project, registry)
         yield from _check_interpreters(project, registry)
+        yield from _check_sandbox(project)
     path = database or (project.database_path() if project else None) or default_database()
     health = examine(path, data_folder=default_database().parent)
     yield from _check_database(health)
@@ -184,14 +189,33 @@ def _check_bindings(agents: tuple[AgentConfig, ...]) -> Iterator[Finding]:
 def _check_interpreters(project: Project, registry: Registry) -> Iterator[Finding]:
     """Check every interpreter that a run may use for its version and its pydantic."""
     chosen = [agent.python for agent in project.config.agents] + [project.config.python]
+    # A runner can change what is in its folder. Its own interpreter is started as its runs are: in a sandbox, if it has
+    # one.
+    own: dict[str, list[str]] = {}
+    for runner in registry.runners():
+        python = runner.launch.python or sys.executable
+        if runner.launch.python is not None and _is_sandboxed(project, str(runner.id), registry):
+            launch = replace(runner.launch, sandbox=Sandbox())
+            try:
+                own[python] = sandbox_options(launch, python)
+            except (OSError, RuntimeProblem) as error:
+                own.pop(python, None)
+                yield Finding("Interpreters", Severity.PROBLEM, as_sentence(str(error)))
+        else:
+            own.setdefault(python, [])
     named = [project.interpreter(text) for text in chosen if text]
-    own = [runner.launch.python or sys.executable for runner in registry.runners()]
-    for python in dict.fromkeys([*named, *own]):
-        if python is not None:
-            yield _check_interpreter(python)
+    for python in dict.fromkeys([*(python for python in named if python is not None), *own]):
+        yield _check_interpreter(python, own.get(python, []))
 
 
-def _check_interpreter(python: str) -> Finding:
+def _is_sandboxed(project: Project, runner_id: str, registry: Registry) -> bool:
+    """Whether any run of this runner is sandboxed."""
+    agents, _ = project.split_agents(registry)
+    names = [None, *(agent.agent_id for agent in agents if agent.runner_id == runner_id)]
+    return any(project.sandbox(name) is not None for name in names)
+
+
+def _check_interpreter(python: str, sandbox: Sequence[str]) -> Finding:
     def problem(text: str, fix: str = "Name another one with `python:` in trackside.yaml, or --python.") -> Finding:
         return Finding("Interpreters", Severity.PROBLEM, text, fix)
 
@@ -199,11 +223,18 @@ def _check_interpreter(python: str) -> Finding:
         return problem(f"There is no Python interpreter at {python}.")
     try:
         probe = subprocess.run(
-            [python, "-c", PYTHON_PROBE], capture_output=True, text=True, timeout=PROBE_TIMEOUT_SECONDS, check=False
+            [*sandbox, python, "-c", PYTHON_PROBE],
+            capture_output=True,
+            text=True,
+            timeout=PROBE_TIMEOUT_SECONDS,
+            check=False,
+            env={"PATH": os.environ.get("PATH", os.defpath)} if sandbox else None,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return problem(f"{python} does not answer: {error}.")
     version, _, pydantic_version = probe.stdout.strip().partition("\n")
+    if sandbox and not version:
+        return problem(f"{python} does not start in the sandbox: {probe.stderr.strip()[-500:]}.")
     if not version or tuple(map(int, version.split(".")[:2])) < MIN_PYTHON:
         return problem(f"{python} is Python {version or '?'}; runners need 3.11 or newer.")
     if int((pydantic_version or "0").split(".")[0]) < 2:
@@ -213,6 +244,23 @@ def _check_interpreter(python: str) -> Finding:
             f"Install it: {python} -m pip install 'pydantic>=2.10,<3'",
         )
     return Finding("Interpreters", Severity.OK, f"{python}  Python {version}, pydantic {pydantic_version}")
+
+
+def _check_sandbox(project: Project) -> Iterator[Finding]:
+    """Report whether bubblewrap starts here, and who uses it. It is a problem only if someone does."""
+    agents = [entry.id for entry in project.config.agents if project.sandbox(entry.id) is not None]
+    users = "all runners" if project.sandbox(None) is not None else ", ".join(agents)
+    check = check_sandbox()
+    if not check.problem:
+        yield Finding("Sandbox", Severity.OK, f"{check.path}  {check.version}, starts")
+    elif users:
+        yield Finding("Sandbox", Severity.PROBLEM, check.problem)
+    else:
+        yield Finding("Sandbox", Severity.OK, f"{check.path or 'bwrap'} cannot be used here, and is not needed")
+    excepted = [entry.id for entry in project.config.agents if entry.id not in agents]
+    if users == "all runners" and excepted:
+        users += f", except {', '.join(excepted)}"
+    yield Finding("Sandbox", Severity.OK, f"trackside.yaml uses it for {users}" if users else "not used")
 
 
 def _check_database(health: DatabaseHealth) -> Iterator[Finding]:

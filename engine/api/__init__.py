@@ -37,6 +37,8 @@ from engine.runners.errors import FormError, RunnersError, TargetNotFound
 from engine.runners.form_fields import Field, Option
 from engine.runners.registry import Registry
 from engine.runners.summaries import RunnerSummary
+from engine.runtimes.runtime import RuntimeProblem, Sandbox
+from engine.runtimes.sandbox import SandboxCheck, check_sandbox, sandbox_options
 from engine.store.artifacts import ArtifactRow
 from engine.store.backup import back_up
 from engine.store.deletion import RESTORE_SECONDS, Deleted, HiddenSession, KeptData
@@ -156,6 +158,9 @@ __all__ = [
     "RunnerDescriptor",
     "RunnerSummary",
     "RunnersError",
+    "RuntimeProblem",
+    "Sandbox",
+    "SandboxCheck",
     "Scope",
     "ScopeIdentity",
     "Session",
@@ -182,6 +187,7 @@ __all__ = [
     "Workspace",
     "Written",
     "back_up",
+    "check_sandbox",
     "default_database",
     "default_draft",
     "draft_of",
@@ -201,6 +207,7 @@ __all__ = [
     "read_recording_header",
     "reason_not_passed",
     "recording_header",
+    "sandbox_options",
     "saved_settings_in",
     "secrets_in",
     "text_of",

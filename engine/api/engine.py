@@ -153,7 +153,7 @@ class Engine:
             try:
                 core.host = Host(
                     database,
-                    runtime or ChildPool(max_starts=project.config.limits.child_starts),
+                    runtime or ChildPool(max_starts=project.config.limits.child_starts, private_paths=[path]),
                     core.hub,
                     clock,
                     core.ids,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationError, model_validator
 
 from engine.intake.envelope import EventEnvelope
 from engine.project.agents import AgentConfig, BindingScope, DeliveryPolicy, ResourcePolicy, StatePolicy
@@ -67,6 +67,28 @@ class LimitsSection(YamlModel):
     """UTF-8 bytes of the keys and values of one state scope."""
     state_keys: int = Field(MAX_SCOPE_KEYS, ge=1)
     """Keys of one state scope."""
+
+
+SandboxKind = Literal["bwrap", "none"]
+
+
+class SandboxSection(YamlModel):
+    """Where the process of a runner is confined."""
+
+    kind: SandboxKind
+    """`bwrap` for bubblewrap; `none` excepts an agent from the project's sandbox."""
+    network: bool = False
+    """Whether the runner may use the network of this machine."""
+
+
+def _as_sandbox_section(value: object) -> object:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+SandboxEntry = Annotated[
+    SandboxSection, BeforeValidator(_as_sandbox_section, json_schema_input_type=SandboxKind | SandboxSection)
+]
+"""A section, or only its kind."""
 
 
 class ScopeEntry(YamlModel):
@@ -132,6 +154,8 @@ class AgentEntry(YamlModel):
     """The interpreter of the runner, relative to this file. Default: the project's."""
     env: list[EnvName] = Field(default_factory=list[EnvName])
     """Environment variables that the runner's process may see, besides the project's."""
+    sandbox: SandboxEntry | None = None
+    """Where the runner's process is confined. Default: as the project says."""
 
     @model_validator(mode="after")
     def _names_itself(self) -> "AgentEntry":
@@ -167,6 +191,8 @@ class ProjectConfig(YamlModel):
     """The interpreter of runners, relative to this file. Default: the folder's .venv, else Trackside's own."""
     deterministic: bool = True
     """Whether hashes, `random` and `uuid.uuid4` of runners are seeded with recorded random seeds."""
+    sandbox: SandboxEntry | None = None
+    """Where the processes of runners are confined. Default: nowhere, they have the rights of the user."""
     database: DatabaseSection = Field(default_factory=DatabaseSection)
     file_roots: list[PathText] = Field(default_factory=list[PathText])
     """Folders whose files can be chosen in file fields and become artifacts; relative to this file."""
@@ -302,6 +328,12 @@ class Project:
         entry = next((entry for entry in self.config.agents if entry.id == agent_id), None)
         names = [*self.config.env, *(entry.env if entry else ())]
         return self.interpreter((entry.python if entry else None) or self.config.python), tuple(dict.fromkeys(names))
+
+    def sandbox(self, agent_id: str | None) -> SandboxSection | None:
+        """The sandbox of an agent's runner, or of a runner opened by path; None if it has none."""
+        entry = next((entry for entry in self.config.agents if entry.id == agent_id), None)
+        section = (entry.sandbox if entry else None) or self.config.sandbox
+        return None if section is None or section.kind == "none" else section
 
     def _sources(self, target: Path | None) -> Iterable[Source]:
         if target is not None and target.resolve() != self.folder.resolve():

@@ -25,6 +25,7 @@ from engine.runners.config_form import ConfigForm
 from engine.runners.descriptor import Origin, RunnerDescriptor
 from engine.runners.errors import FormError
 from engine.runners.registry import Registry
+from engine.runtimes.runtime import Sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,13 @@ def prepare(
     grants, left_out = compute_grants(runner, binding, envelope, config, catalog, project.file_roots())
     params, unpassed = passable_params(options.params)
     python, names = project.launch_settings(binding.agent_id)
+    section = project.sandbox(binding.agent_id)
     launch = runner.launch_with(
         python=options.python or python,
         env=(*names, *options.env),
         environ=os.environ,
         is_deterministic=project.config.deterministic,
+        sandbox=None if section is None else Sandbox(section.network),
     )
     given = ((str(name), value) for name, value in options.params.items())
     secrets = secrets_in((*config.items(), *launch.env, *given))

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.protocol.manifest import AgentRunnerManifest
 from engine.runners.errors import InvalidFile
 from engine.runners.ids import RunnerId
-from engine.runtimes.runtime import Launch
+from engine.runtimes.runtime import Launch, Sandbox
 
 
 class Origin(StrEnum):
@@ -51,11 +51,23 @@ class RunnerDescriptor:
             raise InvalidFile(f"the manifest has the id {self.manifest.id!r}, but must have {str(self.id)!r}")
 
     def launch_with(
-        self, *, python: str | None, env: Iterable[str], environ: Mapping[str, str], is_deterministic: bool = True
+        self,
+        *,
+        python: str | None,
+        env: Iterable[str],
+        environ: Mapping[str, str],
+        is_deterministic: bool = True,
+        sandbox: Sandbox | None = None,
     ) -> Launch:
-        """Return the launch with the chosen interpreter and those of the named variables that `environ` has."""
+        """Return the launch with the interpreter, the sandbox, and those of the named variables that `environ` has."""
         named = tuple((name, environ[name]) for name in sorted(set(env)) if name in environ)
-        return replace(self.launch, python=python or self.launch.python, env=named, is_deterministic=is_deterministic)
+        return replace(
+            self.launch,
+            python=python or self.launch.python,
+            env=named,
+            is_deterministic=is_deterministic,
+            sandbox=sandbox,
+        )
 
 
 def interpreter_of(folder: Path) -> str | None:

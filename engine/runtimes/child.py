@@ -30,6 +30,7 @@ from engine.runtimes.pipes import ReadPipe, WritePipe
 from engine.runtimes.processes import ProcessGroup
 from engine.runtimes.resource_shortage import shortage_of
 from engine.runtimes.runtime import Ending, EndKind, Launch, LoadedCode, ProcessFacts, RuntimeProblem, Sink
+from engine.runtimes.sandbox import failed_start
 from engine.runtimes.seeds import Seeds
 from engine.runtimes.spawn import (
     NO_SEEDS,
@@ -410,7 +411,7 @@ class Child:
             pipe.close()
         self._wire_in.close()
         if not self._ready.done():
-            self._ready.set_result(f"{python_of(self.launch)} {self._describe_failed_start(code)}")
+            self._ready.set_result(self._describe_failed_start(code))
         if not self.loaded.done():
             self.loaded.set_result(False)
 
@@ -473,7 +474,9 @@ class Child:
     def _describe_failed_start(self, code: int) -> str:
         words = " ".join(line for _, line in list(self._early_output)[-5:]).strip()
         how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with code {code}"
-        return f"{how} before it was ready. Is it a Python interpreter? {words}".strip()
+        if self.launch.sandbox is not None:
+            return failed_start(f"{how} before {python_of(self.launch)} was ready", words)
+        return f"{python_of(self.launch)} {how} before it was ready. Is it a Python interpreter? {words}".strip()
 
     async def _connect(self, spawned: StartedProcess) -> None:
         await self._wire_in.open(spawned.wire_in)

@@ -9,6 +9,8 @@ from engine.runtimes.seeds import HASH_SEED
 
 MARK: Final = "TRACKSIDE_CHILD"
 """The variable by which processes of a child are found, also those that left its session."""
+TEMPORARY: Final = "/tmp"  # noqa: S108 - a file system of the sandbox, not the folder of the host
+"""The temporary folder of a sandboxed child. It is in memory and ends with the child."""
 BASE: Final = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SYSTEMROOT")
 
 
@@ -17,8 +19,11 @@ def environment_of(
 ) -> dict[str, str]:
     """Build the child's whole environment. PYTHONPATH and secrets of the host are not passed on."""
     small = {name: value for name, value in host.items() if _is_in_base(name)}
+    # The user's own folders do not exist in a sandbox.
+    moved = {} if launch.sandbox is None else {"HOME": TEMPORARY, "TMPDIR": TEMPORARY}
     return {
         **small,
+        **moved,
         "PYTHONUNBUFFERED": "1",  # printed lines arrive at once
         "PYTHONIOENCODING": "utf-8:backslashreplace",
         "PYTHONFAULTHANDLER": "1",  # a crash in C leaves its Python stack in the output

@@ -2,18 +2,19 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from engine.runtimes.child import Child, ChildExecution, State
 from engine.runtimes.environment import passed_variables
 from engine.runtimes.guardian import Guardian
 from engine.runtimes.heartbeat import HeartbeatTimeouts
-from engine.runtimes.processes import others
 from engine.runtimes.resource_shortage import RESERVED_DESCRIPTORS, OutOfResources
 from engine.runtimes.runtime import Launch, ProcessFacts, RuntimeProblem, Sink
+from engine.runtimes.sandbox import check_folder, find_leftovers
 from engine.runtimes.seeds import RandomBits, Seeds, new_random_seed, new_seeds
 from engine.runtimes.spawn import known_version, python_of
 from engine.runtimes.start_queue import OnWait, StartQueue
@@ -49,9 +50,12 @@ class ChildPool:
         timeouts: HeartbeatTimeouts | None = None,
         max_starts: int = MAX_CHILD_STARTS,
         random_bits: RandomBits = secrets.randbits,
+        private_paths: Iterable[Path] = (),
     ) -> None:
         self._timeouts = timeouts
         self._random_bits = random_bits
+        self._private_paths = tuple(private_paths)
+        """Files that no sandboxed runner may have in its folder."""
         self._guardian = Guardian()
         self._children: set[Child] = set()
         self._idle: dict[Launch, Child] = {}
@@ -234,6 +238,7 @@ class ChildPool:
     async def _start_child(self, launch: Launch, seeds: Seeds, reserved: int) -> Child:
         if self._is_closed:
             raise RuntimeProblem("The host is closing and starts no more runners.")
+        check_folder(launch, self._private_paths)
         child = Child(launch, self._guardian, self._timeouts, seeds)
         self._children.add(child)
         try:
@@ -260,7 +265,9 @@ class ChildPool:
     async def _check_after_run(self, child: Child) -> None:
         """Keep a child after its run if it is clean and nothing that it started is left."""
         try:
-            is_alone = child.state is State.IDLE and not await asyncio.to_thread(others, child.pid, child.mark)
+            is_alone = child.state is State.IDLE and not await asyncio.to_thread(
+                find_leftovers, child.launch, child.pid, child.mark
+            )
         except Exception:  # noqa: BLE001 - such as no free descriptor: whatever it was, this child is not used again
             is_alone = False
         if is_alone:

@@ -105,8 +105,25 @@ def others(group: int, mark: str) -> list[int]:
     ]
 
 
+def find_descendants(pid: int) -> list[int]:
+    """Return the living processes below a process, whatever their session. Blocks for some milliseconds. Linux only.
+
+    Within a pid namespace this is complete: a process whose parent ends becomes a child of the namespace's process 1.
+    """
+    children: dict[int, list[_Process]] = {}
+    for process in _from_proc():
+        children.setdefault(process.parent, []).append(process)
+    found, waiting = list[int](), [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += [process.pid for process in below if process.state not in "ZX"]
+        waiting += [process.pid for process in below]
+    return found
+
+
 class _Process(NamedTuple):
     pid: int
+    parent: int
     group: int
     session: int
     state: str
@@ -122,8 +139,8 @@ def _from_proc() -> Iterator[_Process]:
             with contextlib.suppress(OSError):  # it ended meanwhile
                 # The name in brackets may itself hold brackets and spaces.
                 fields = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
-                group, session, began = int(fields[2]), int(fields[3]), int(fields[19])
-                yield _Process(int(entry.name), group, session, fields[0].decode(), began)
+                parent, group, session, began = (int(fields[place]) for place in (1, 2, 3, 19))
+                yield _Process(int(entry.name), parent, group, session, fields[0].decode(), began)
 
 
 def _has_mark(pid: int, wanted: bytes) -> bool:

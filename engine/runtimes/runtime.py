@@ -36,6 +36,14 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class Sandbox:
+    """The sandbox of a child: its own file view and processes, by bubblewrap."""
+
+    network: bool = False
+    """Whether the child shares the network of the host; else it has none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """What to start, and where. Equal launches may share a warm child."""
 
@@ -54,6 +62,8 @@ class Launch:
     """Reserved for plugins that bring LangBot's own SDK."""
     is_deterministic: bool = True
     """Whether hashes, `random` and `uuid.uuid4` are seeded with recorded seeds."""
+    sandbox: Sandbox | None = None
+    """None means that the child has the rights of the host."""
 
 
 @dataclass(frozen=True, slots=True)

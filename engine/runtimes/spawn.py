@@ -15,6 +15,7 @@ from engine.runtimes.guardian import Guardian
 from engine.runtimes.processes import kill_group
 from engine.runtimes.resource_shortage import DESCRIPTORS_PER_START, SHORTAGES, free_descriptors, shortage_of
 from engine.runtimes.runtime import Launch, RuntimeProblem
+from engine.runtimes.sandbox import sandbox_options
 from engine.runtimes.seeds import Seeds
 
 WORKER: Final = Path(__file__).resolve().parent / "worker" / "main.py"
@@ -56,11 +57,12 @@ def spawn(launch: Launch, guardian: Guardian, mark: str, reserved: int = 0, seed
     Raises OutOfResources if the system allows no further process, or if fewer than `reserved` descriptors would stay
     free.
     """
+    sandbox = _sandbox(launch)
     child_in, wire_in, wire_out, child_out, stdout, child_stdout, stderr, child_stderr = _open_pipes(reserved)
     where = [str(launch.path.absolute()), launch.attr or "", str(launch.folder.absolute()), seeds.random_seed or ""]
     try:
         process = subprocess.Popen(
-            [python_of(launch), str(WORKER), str(child_out), str(ROOT), *where],
+            [*sandbox, python_of(launch), str(WORKER), str(child_out), str(ROOT), *where],
             stdin=child_in,
             stdout=child_stdout,
             stderr=child_stderr,
@@ -93,6 +95,13 @@ def abandon(started: StartedProcess, guardian: Guardian) -> None:
     started.process.wait()
     guardian.forget(started.process.pid)
     _close(started.wire_in, started.wire_out, started.stdout, started.stderr)
+
+
+def _sandbox(launch: Launch) -> list[str]:
+    try:
+        return sandbox_options(launch, python_of(launch))
+    except OSError as error:
+        raise RuntimeProblem(_start_problem(launch, error)) from error
 
 
 def _start_problem(launch: Launch, error: OSError) -> str:

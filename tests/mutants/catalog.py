@@ -39,6 +39,7 @@ AREAS: Final = (
     "runtimes",
     "wire",
     "floods",
+    "sandbox",
     "access",
     "gate",
     "paging_and_search",

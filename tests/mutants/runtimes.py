@@ -63,8 +63,8 @@ MUTANTS: Final = (
     ),
     Mutant(
         "engine/runtimes/pool.py",
-        "is_alone = child.state is State.IDLE and not await asyncio.to_thread(others, child.pid, child.mark)",
-        "is_alone = child.state is State.IDLE",
+        "is_alone = child.state is State.IDLE and not await asyncio.to_thread(",
+        "is_alone = child.state is State.IDLE or not await asyncio.to_thread(",
         "a child with a leftover process is not reused",
         "tests/engine/runtimes/test_pool.py::test_child_with_a_leftover_process_is_not_reused",
     ),

@@ -21,6 +21,8 @@ OLDEST_PYTHON = (3, 11)
 
 def main() -> None:
     """Take the descriptors, report, and serve."""
+    if os.getpid() == 1:  # only in a sandbox
+        fork_worker()
     wire_out, root = int(sys.argv[1]), sys.argv[2]
     wire_in = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -45,6 +47,30 @@ def main() -> None:
     # The contract is loaded; from here on the runner sees no other part of the engine.
     engine.__path__ = []
     serve(wire_in, wire_out, sys.argv[3:])
+
+
+def fork_worker() -> None:
+    """Return in a fork. This process waits for the fork's end, and ends the sandbox in the same way."""
+    worker = os.fork()
+    if worker == 0:
+        return
+    # Imported here: the fork, for which the run waits, does without them.
+    import faulthandler  # noqa: PLC0415
+    import signal  # noqa: PLC0415
+
+    # A handler would let the runner's signals in: without one, process 1 gets none from its own namespace.
+    faulthandler.disable()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # The host waits for the end of these pipes.
+    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+    ended = status = 0
+    while ended != worker:  # it also reaps what the runner leaves
+        ended, status = os.wait()
+    if os.WIFSIGNALED(status):
+        # Bubblewrap's process outside is in this group. It dies of the signal, and the host sees which one it was.
+        os.kill(0, os.WTERMSIG(status))
+        os._exit(128 + os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status))
 
 
 def problem() -> "str | None":

@@ -245,6 +245,52 @@ def test_schema_has_every_key():
     assert schema["title"] == "trackside.yaml"
     assert set(schema["properties"]) == {
         "runners", "agents", "models", "tools", "knowledge_bases", "allowed_plugins", "env", "python", "database",
-        "limits", "artifacts", "disk", "file_roots", "skills",
+        "limits", "artifacts", "deterministic", "disk", "file_roots", "skills", "sandbox",
     }  # fmt: skip
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("project_line", "agent_line", "network"),
+    [
+        ("", "", None),
+        ("sandbox: bwrap", "", False),
+        ("sandbox: {kind: bwrap, network: true}", "", True),
+        ("", "sandbox: bwrap", False),
+        ("sandbox: bwrap", "sandbox: {kind: bwrap, network: true}", True),
+        ("sandbox: bwrap", "sandbox: none", None),
+    ],
+)
+def test_sandbox_of_an_agent_is_its_own_or_that_of_the_project(write, project_line: str, agent_line: str, network):
+    text = f"{project_line}\nagents:\n  - id: greeter\n    runner: echo\n    {agent_line}\n"
+    project = load_project(write("trackside.yaml", text))
+
+    section = project.sandbox("greeter")
+
+    assert (None if section is None else section.network) is network
+    assert (project.sandbox(None) is None) is (not project_line)
+
+
+@pytest.mark.parametrize(
+    ("written", "where", "problem"),
+    [
+        ("docker", "sandbox.kind", "must be 'bwrap' or 'none'"),
+        ("{network: true}", "sandbox.kind", "is missing"),
+        ("{kind: bwrap, network: 1}", "sandbox.network", "must be true or false"),
+        ("true", "sandbox", "must be a mapping"),
+    ],
+)
+def test_invalid_sandbox_is_named_with_its_line(write, written: str, where: str, problem: str):
+    path = write("trackside.yaml", f"env: []\nsandbox: {written}\n")
+
+    with pytest.raises(ConfigError) as error:
+        load_project(path)
+
+    assert str(error.value).startswith(f"{path}:2: {where}: {problem}")
+
+
+def test_schema_allows_a_sandbox_as_text_and_as_a_mapping():
+    [text, section, _] = json_schema()["properties"]["sandbox"]["anyOf"]
+
+    assert text["enum"] == ["bwrap", "none"]
+    assert section["$ref"].endswith("/SandboxSection")

@@ -12,9 +12,10 @@ import pytest
 
 from engine.runtimes.heartbeat import HeartbeatTimeouts
 from engine.runtimes.pool import MAX_CHILD_STARTS, ChildPool
-from engine.runtimes.runtime import Ending, Launch, ProcessFacts
+from engine.runtimes.runtime import Ending, Launch, ProcessFacts, Sandbox
 from tests.support.fake_call import FakeCall
 from tests.support.limits import MAX_WAIT_SECONDS
+from tests.support.sandboxes import require_sandbox
 
 
 class RecordingSink:
@@ -208,6 +209,11 @@ def processes() -> Any:
         all_gone = staticmethod(all_gone)
 
     return Processes
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    return require_sandbox()
 
 
 @pytest.fixture

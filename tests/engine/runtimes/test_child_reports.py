@@ -61,7 +61,7 @@ async def test_forged_error_is_cut(harness):
     assert (ending.how, len(ending.message), ending.traceback) == (EndKind.RAISED, MAX_MESSAGE_CHARS, "")
 
 
-@pytest.mark.parametrize("check", ["are_unchanged", "others"])
+@pytest.mark.parametrize("check", ["are_unchanged", "find_leftovers"])
 async def test_fault_in_the_check_of_a_child_costs_that_child_only(harness, monkeypatch, check):
     launch = harness.launch(PID)
     await harness.pool.warm(launch)

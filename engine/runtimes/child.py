@@ -183,7 +183,12 @@ class Child:
         )
 
     def run(self, run_id: str, context: dict[str, Any], sink: Sink, random_seed: str | None = None) -> "ChildExecution":
-        """Start a run. The child must be idle. `random_seed` counts unless the run is the first."""
+        """Start a run. The child must have none. `random_seed` counts unless the run is the first.
+
+        Raises RuntimeProblem if the process is gone, or if the context cannot be sent.
+        """
+        if self.state is State.GONE:  # nothing would report the end of the run
+            raise RuntimeProblem(f"The process of {run_id} had ended before the run began.")
         number = self._runs + 1
         nonce = secrets.token_hex(16)
         order = {

@@ -42,7 +42,7 @@ class Recorder:
         self._run_id = run_id
         self._marks = marks
         self.turns = Turns()
-        self.parts = RunParts(run_id)
+        self.parts = RunParts(run_id, lambda content: bool(marks.ranges_in(content)))
         """The parts that the run uses. Only operations of the writer may add to them."""
         self._position = 0
         self._size = 0

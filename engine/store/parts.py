@@ -5,7 +5,7 @@ contains the whole conversation so far, and some agents count its tokens many ti
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from hashlib import blake2b
@@ -72,8 +72,10 @@ def digest_of(kind: PartKind, content: bytes) -> str:
 class RunParts:
     """Stores the parts of one run. Used by the writer's thread only, except `stored_bytes`."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, has_secret: Callable[[bytes], bool] = lambda _: False) -> None:
         self._run_id = run_id
+        self.has_secret = has_secret
+        """Returns whether content has a secret in clear. Such content must not be stored as a part."""
         self._known: set[str] = set()
         """Digests that this run uses already."""
         self.stored_bytes = 0

@@ -93,12 +93,13 @@ def note(
 ) -> None:
     """Log a change of storage; a value of None is a deletion. Costs one INSERT, and those of a large value's parts.
 
-    `run_parts` are the parts of the run that makes the change, whose journal is limited. Without a run, the value is in
-    the log itself.
+    `run_parts` are the parts of the run that makes the change, whose journal is limited. A value with a secret is in
+    the log itself, because parts are shown with the journal; so is a value without a run.
     """
     digest = None
     size = ROW_BYTES + len(key.encode())
-    if value is not None and run_parts is not None and len(value) > MAX_INLINE_BYTES:
+    is_large = value is not None and len(value) > MAX_INLINE_BYTES
+    if value is not None and run_parts is not None and is_large and not run_parts.has_secret(value):
         digest, value = run_parts.add(conn, value), None
     elif value is not None:
         size += len(value)

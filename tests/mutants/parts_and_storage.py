@@ -148,6 +148,20 @@ MUTANTS: Final = (
     ),
     Mutant(
         _LOG,
+        "and is_large and not run_parts.has_secret(value):",
+        "and is_large:",
+        "a value with a secret is in no part",
+        f"{_LOG_TEST}::test_large_value_with_a_secret_is_in_the_log_and_in_no_part",
+    ),
+    Mutant(
+        "engine/journal/recorder.py",
+        "lambda content: bool(marks.ranges_in(content))",
+        "lambda content: False",
+        "a stored value with a secret of its run is in no part",
+        f"{_CALLS}::test_stored_secret_is_in_no_part",
+    ),
+    Mutant(
+        _LOG,
         "        run_parts.stored_bytes += size\n",
         "        pass\n",
         "the log counts to the limit of the journal",

@@ -21,6 +21,7 @@ IN_CLEAR = {
     ("state_changes", "value"),
     ("state_changes", "masked"),
     ("storage", "value"),
+    ("storage_changes", "value"),
     ("artifact_blobs", "content"),
 }
 """Columns that have it: what runners wrote."""

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from engine.store import tables
-from tests.support.engines import read_database, run_event, send, state_updated, wait_for_run
+from tests.support.engines import declares, done, read_database, run_event, send, state_updated, wait_for_run
 from tests.support.own_and_foreign_data import AccessHarness, own_message
 
 
@@ -187,6 +187,23 @@ async def test_storage_is_read_as_of_the_start_of_a_run(harness: AccessHarness):
     assert all(each.is_known for each in starts)
     assert (await then.workspace_at_start(third.run.run_id)).values == {}
     assert (await then.workspace_at_start(last.run.run_id)).values == {"w": b"3"}
+
+
+async def test_stored_secret_is_in_no_part(open_engine):
+    secret = "sk-0123456789"
+
+    @declares(permissions={"storage": ["plugin"]}, config=[{"name": "api_key", "type": "string"}])
+    async def keeps(ctx: Any):
+        await ctx.api.set_plugin_storage("k", secret.encode() + b"x" * 20_000)
+        yield done("kept")
+
+    agent = {"id": "a", "runner": "keeps", "config": {"api_key": secret}}
+    engine = await open_engine(keeps, agents=[agent])
+    assert (await run_event(engine, "go", runner="a")).row.status == "completed"
+    contents = read_database(engine, lambda conn: conn.exec_driver_sql("SELECT content FROM parts").scalars().all())
+    assert [content for content in contents if secret.encode() in content] == []
+    (logged,) = read_database(engine, lambda conn: conn.execute(select(tables.storage_changes.c.value)).scalars().all())
+    assert logged.startswith(secret.encode())
 
 
 async def test_stored_values_count_to_the_limit_of_the_journal(harness: AccessHarness, monkeypatch: pytest.MonkeyPatch):

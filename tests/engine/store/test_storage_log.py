@@ -218,6 +218,18 @@ def test_equal_large_values_are_stored_once_and_count_to_the_limit_of_the_journa
     assert plugin.parts["one"].stored_bytes - counted > 1_000
 
 
+def test_large_value_with_a_secret_is_in_the_log_and_in_no_part(plugin: Plugin, conn: Connection):
+    plugin.start("one")
+    plugin.parts["one"] = RunParts("one", lambda content: b"sk-0123456789" in content)
+    plugin.put("one", "k", LARGE + b"sk-0123456789")
+    plugin.start("two")
+    plugin.put("two", "k", b"2")
+
+    assert conn.exec_driver_sql("SELECT count(*) FROM parts").scalar_one() == 0
+    assert plugin.at_start("two") == StorageThen({"k": LARGE + b"sk-0123456789"})
+    assert plugin.parts["one"].stored_bytes > len(LARGE)
+
+
 def test_log_is_removed_in_slices(plugin: Plugin, conn: Connection):
     plugin.start("one")
     for number in range(100):

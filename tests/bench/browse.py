@@ -26,7 +26,11 @@ ROUNDS = 20
 FRAME_MS = 33.0
 """The time between two frames of the console."""
 
-SESSION = "INSERT INTO sessions VALUES (?, NULL, ?, 0, 'local', ?, ?, ?, 0, '{}')"
+SESSION = """
+INSERT INTO sessions (session_id, root_session_id, depth, user_id, title, created_at, last_active, message_count,
+                      metadata)
+VALUES (?, ?, 0, 'local', ?, ?, ?, 0, '{}')
+"""
 RUN = """
 INSERT INTO runs (run_id, runner_id, event_id, conversation_id, status, created_at, updated_at, metadata)
 VALUES (?, 'plugin:a/b/c', ?, ?, 'completed', ?, ?, '{}')

@@ -111,7 +111,7 @@ class DiskUsage:
 def of_sessions(conn: Connection, session_ids: Collection[str]) -> dict[str, StoredSize]:
     """Return the sizes of some sessions. What several sessions share counts for each of them.
 
-    Reads the rows of these sessions by indexes: 100 of 10,000 take 10 ms (`tests/bench/sizes.py`).
+    Reads the rows of these sessions by indexes: 100 of 10,000 take 15 ms (`tests/bench/sizes.py`).
     """
     driver, these = driver_of(conn), (encode(list(session_ids)),)
     journal = Counter[str](dict(driver.execute(_JOURNAL.format(**_THESE), these)))

@@ -450,7 +450,7 @@ class ContextTab(Tab[ContextData]):
             lines.append(f"breakpoints at the start: {', '.join(breakpoints)}")
         return Group(
             heading("Process", one_line(process_summary(process), 80)),
-            lambda: Stack([Text(Piece(one_line(line), "text"), indent=2) for line in lines]),
+            lambda: Stack([Text(Piece(one_line(line, 2_000), "text"), indent=2) for line in lines]),
             folds=self.folds,
             path=("process",),
         )

@@ -31,6 +31,7 @@ from console.ui.inspector.pane import Inspector
 from console.ui.inspector.tab_strip import TabStrip
 from console.ui.terminal.ascii_filter import ASCII
 from engine.api import Engine, Entry, Receipt, SteeringReport
+from engine.events import RunProcess
 from tests.support.console.inspector_app import SESSION, InspectorApp, RecordedRuns
 
 TABS = ("event", "state", "transcript", "context", "calls", "receipts", "output")
@@ -553,13 +554,33 @@ def hostile(tab: str) -> Any:
             places=[LinePlace(NASTY), LinePlace()],
         ),
         "context": ContextData(
-            run_id="r", position=3, context={NASTY: NASTY}, grants=[(NASTY, [Permission(NASTY, True, NASTY, NASTY)])]
+            run_id="r",
+            position=3,
+            context={NASTY: NASTY},
+            grants=[(NASTY, [Permission(NASTY, True, NASTY, NASTY)])],
+            process=RunProcess(NASTY, NASTY, (NASTY,), True, True, 7, NASTY),
+            breakpoints=(NASTY,),
         ),
         "receipts": ReceiptsData(
             run_id="r", position=3, steering=SteeringReport("r", False, NASTY, 1, 1, (receipt,)), now=9, ended_at=None
         ),
         "output": OutputData(run_id="r", position=3, lines=[OutputLine(1, 1, NASTY, NASTY)], has_earlier=True),
     }[tab]
+
+
+async def test_context_tab_shows_the_process():
+    app = InspectorApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        await app.look(pilot, "r", None, "context")
+        process = RunProcess("/venv/bin/python", "3.11.7", ("HOME",), True, True, 7, "0a")
+        data = ContextData(run_id="r", context=None, grants=(), process=process, breakpoints=("tool",))
+        app.inspector.show("context", data)
+        await pilot.pause()
+        assert "new, Python 3.11.7" in app.rows()[0]
+
+        await pilot.press("enter")
+        assert "hash seed: 7" in app.text()
+        assert "breakpoints at the start: tool" in app.text()
 
 
 @pytest.mark.parametrize("tab", [tab for tab in TABS if tab != "calls"])

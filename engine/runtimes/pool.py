@@ -160,7 +160,8 @@ class ChildPool:
             elif await self._is_usable_or_discarded(free):
                 child = free
             is_first = True
-        self._report_other(reserved, child, sink, is_replaced=is_replaced)
+        if child is not reserved.child:
+            self._report_other(reserved, child, sink, is_replaced=is_replaced)
         return child
 
     async def _take_warm(self, warm: _WarmStart) -> Child | None:

@@ -30,7 +30,7 @@ def perform(options: argparse.Namespace) -> int:
 
     if options.older_than is None:
         raise UsageError(
-            "prune needs an age, and deletes nothing without one. "
+            "an age is missing, and without one nothing is deleted. "
             "`trackside prune --older-than 30d --dry-run` lists what is older than 30 days."
         )
     return asyncio.run(_perform(options))

@@ -179,7 +179,7 @@ def test_prune_asks_and_prints_what_it_deleted(trackside: Trackside):
 def test_prune_without_an_age_says_what_it_needs(trackside: Trackside):
     for typed in (("prune",), ("prune", "--yes"), ("prune", "--dry-run")):
         assert trackside.error(*typed) == (
-            "prune needs an age, and deletes nothing without one. "
+            "An age is missing, and without one nothing is deleted. "
             "`trackside prune --older-than 30d --dry-run` lists what is older than 30 days."
         )
 

@@ -2,9 +2,11 @@
 
 import os
 import signal
+from typing import Any
 
 from console.launch import LaunchOptions
 from engine.api import Engine
+from engine.runtimes.child import ChildExecution
 from engine.runtimes.pool import ChildPool
 from tests.console.pictures.run_scenes import MAY, earlier, guided
 from tests.console.pictures.scene import scene
@@ -75,6 +77,19 @@ async def completed_without_output(driver: SceneDriver) -> None:
     await driver.wait_for_run_end()
 
 
+class PoolWithoutVersions(ChildPool):
+    """Records no loaded code, because pictures must not depend on the versions that are installed."""
+
+    async def begin(self, *arguments: Any) -> ChildExecution:
+        execution = await super().begin(*arguments)
+        execution.loaded_code = no_loaded_code
+        return execution
+
+
+async def no_loaded_code() -> None:
+    return None
+
+
 async def in_a_child(driver: SceneDriver) -> Engine:
     """Open the engine with a runner in a child process, which can be killed."""
     (driver.engines.folder / "cartographer.py").write_text(DYING)
@@ -82,7 +97,7 @@ async def in_a_child(driver: SceneDriver) -> Engine:
     return await Engine.open(
         driver.engines.folder,
         db=driver.engines.db,
-        runtime=ChildPool(),
+        runtime=PoolWithoutVersions(),
         clock=driver.clock,
         ids=driver.engines.ids,
     )

@@ -101,7 +101,7 @@ class SlowPullRuntime(InProcessRuntime):
         super().__init__(runners)
         self._steps = steps
 
-    async def begin(self, launch: Launch, run_id: str, context: dict[str, Any], sink: Any) -> InProcessExecution:
+    def start(self, launch: Launch, context: dict[str, Any], sink: Any) -> InProcessExecution:
         request = sink.request
 
         def request_slowly(action: str, data: dict[str, Any]) -> RunnerCall:
@@ -109,7 +109,7 @@ class SlowPullRuntime(InProcessRuntime):
             return SlowCall(call, self._steps) if action == "steering_pull" else call
 
         sink.request = request_slowly
-        return await super().begin(launch, run_id, context, sink)
+        return super().start(launch, context, sink)
 
 
 async def with_slow_pulls(driver: SceneDriver) -> Engine:
